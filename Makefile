@@ -1,0 +1,34 @@
+# Every target sets up what it needs in .venv, from nothing but Python 3.11+, make and the package registry.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: help demo test lint bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | expand -t 10
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("flou needs Python 3.11 or newer: make PYTHON=python3.11 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## private statistics with error bars on a made-up salary table
+	$(BIN)/flou demo
+
+test: $(READY) ## all tests
+	$(BIN)/python -m pytest --numprocesses=auto
+
+lint: $(READY) ## style, types, and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY) ## flou side by side with its peers, each in an environment of its own
+	$(BIN)/python benchmarks/noise.py
+
+clean: ## remove the environments and caches
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

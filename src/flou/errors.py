@@ -1,0 +1,62 @@
+"""Every exception that flou raises on purpose.
+
+An error is an output like any other: it says what is wrong, why that matters and what to do, in three
+sentences, and it never quotes a record. Public facts (a parameter, a bound, a column's name) may appear.
+
+    FlouError
+    ├── InvalidParameter    a public choice that cannot be right: epsilon=0, lower above upper
+    ├── InvalidData         a source whose shape or type does not fit the declared domain
+    ├── GuaranteeMismatch   two guarantees that cannot be put together
+    ├── BudgetExceeded      a question that costs more than what is left
+    ├── MissingExtra        an optional dependency that is not installed
+    └── ProtocolError       a message between parties that breaks the agreed rules
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetExceeded",
+    "FlouError",
+    "GuaranteeMismatch",
+    "InvalidData",
+    "InvalidParameter",
+    "MissingExtra",
+    "ProtocolError",
+]
+
+
+class FlouError(Exception):
+    """The root of all errors of flou: ``except flou.FlouError`` catches every one of them."""
+
+    def __init__(self, what: str, why: str, do: str) -> None:
+        super().__init__(what, why, do)
+        self.what = what
+        self.why = why
+        self.do = do
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.why} {self.do}"
+
+
+class InvalidParameter(FlouError, ValueError):
+    """A public choice of the caller that cannot be right."""
+
+
+class InvalidData(FlouError, ValueError):
+    """A source whose shape or type does not fit what was declared; never raised because of one value."""
+
+
+class GuaranteeMismatch(FlouError, ValueError):
+    """Two guarantees that speak about different neighbours, units or measures."""
+
+
+class BudgetExceeded(FlouError):
+    """A question that costs more than what is left; nothing was charged and nothing was read."""
+
+
+class MissingExtra(FlouError, ImportError):
+    """An optional dependency is needed and not installed."""
+
+
+class ProtocolError(FlouError):
+    """A message between parties that breaks the agreed rules."""

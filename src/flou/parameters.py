@@ -1,0 +1,160 @@
+"""Public parameters, checked at the door and turned into exact numbers.
+
+A float stands for the shortest decimal that prints it: ``0.1`` is one tenth, not
+0.1000000000000000055. Every parameter therefore is an exact rational number from the start, budgets
+add up the way people expect (0.1 + 0.2 is 0.3), and samplers can be exact for the very number that
+the guarantee states.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from flou.errors import InvalidParameter
+
+__all__ = [
+    "RELATIONS",
+    "Number",
+    "Relation",
+    "choice",
+    "exact",
+    "integer",
+    "number",
+    "open_probability",
+    "probability",
+    "rounded_up",
+]
+
+Number: TypeAlias = int | float | Fraction
+Relation: TypeAlias = Literal["add-remove", "substitute"]
+
+RELATIONS: tuple[Relation, ...] = ("add-remove", "substitute")
+
+# What each privacy parameter may be. The bounds are far outside any use and keep all arithmetic finite.
+SMALLEST, LARGEST = Fraction(1, 10**15), Fraction(10**4)
+LIMITS: dict[str, tuple[Fraction, Fraction]] = {
+    "epsilon": (SMALLEST, LARGEST),
+    "rho": (SMALLEST**2, LARGEST**2),
+    "delta": (Fraction(1, 10**60), Fraction(999_999, 10**6)),
+    "sensitivity": (Fraction(1, 2**40), Fraction(2**56)),
+    "scale": (Fraction(1, 2**40), Fraction(2**56)),
+    "sigma": (Fraction(1, 2**40), Fraction(2**56)),
+}
+
+WHY: dict[str, str] = {
+    "epsilon": "At zero the answer may not depend on the data at all, and without bound nothing is protected.",
+    "rho": "At zero the answer may not depend on the data at all, and without bound nothing is protected.",
+    "delta": "It is the probability with which the guarantee may fail, so it lies strictly between 0 and 1.",
+    "sensitivity": "It is how far one person can move the answer, and the noise is proportional to it.",
+    "scale": "It is the width of the noise, and a law needs a positive and finite one.",
+    "sigma": "It is the width of the noise, and a law needs a positive and finite one.",
+}
+
+EXAMPLE: dict[str, str] = {
+    "epsilon": "epsilon=0.5",
+    "rho": "rho=0.1",
+    "delta": "delta=1e-6",
+    "sensitivity": "sensitivity=1",
+    "scale": "scale=2",
+    "sigma": "sigma=2",
+}
+
+
+def exact(value: Number) -> Fraction:
+    """The rational number that a parameter stands for; a float is read as its shortest decimal."""
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(repr(float(value)))
+
+
+def rounded_up(value: Fraction) -> float:
+    """The least float that stands for at least ``value`` (see :func:`exact`)."""
+    candidate = float(value)
+    while exact(candidate) < value:
+        candidate = math.nextafter(candidate, math.inf)
+    return candidate
+
+
+def shown(value: Any) -> str:
+    """A public parameter as an error message quotes it: short, whatever was passed."""
+    text = repr(value) if isinstance(value, int | float | Fraction | str) else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _finite(value: Any) -> bool:
+    try:
+        return is_number(value)
+    except OverflowError:  # an integer or fraction too large for a float: still a number
+        return True
+
+
+def number(name: str, value: Any) -> Fraction:
+    """Check a positive parameter of a known name (``epsilon``, ``sensitivity``, ...) and make it exact."""
+    smallest, largest = LIMITS[name]
+    if not _finite(value) or value <= 0:
+        raise InvalidParameter(
+            f"{name} must be a positive number, got {shown(value)}.",
+            WHY[name],
+            f"Pass a positive number, for example {EXAMPLE[name]}.",
+        )
+    if not smallest <= value <= largest:
+        raise InvalidParameter(
+            f"{name} must lie between {float(smallest):.3g} and {float(largest):.6g}, got {shown(value)}.",
+            WHY[name],
+            f"Pass a number of a usual size, for example {EXAMPLE[name]}.",
+        )
+    return exact(value)
+
+
+def probability(name: str, value: Any) -> Fraction:
+    """Check a probability, 0 and 1 included."""
+    if not _finite(value) or not 0 <= value <= 1:
+        raise InvalidParameter(
+            f"{name} must be a probability, got {shown(value)}.",
+            "Probabilities lie between 0 and 1.",
+            f"Pass a number between 0 and 1, for example {name}=0.5.",
+        )
+    return exact(value)
+
+
+def open_probability(name: str, value: Any) -> Fraction:
+    """Check a probability strictly between 0 and 1."""
+    result = probability(name, value)
+    if not 0 < result < 1:
+        raise InvalidParameter(
+            f"{name} must lie strictly between 0 and 1, got {shown(value)}.",
+            "At 0 or 1 the answer is certain, and certainty has no finite price.",
+            f"Pass a number in between, for example {name}=0.95.",
+        )
+    return result
+
+
+def integer(name: str, value: Any, smallest: int, largest: int) -> int:
+    """Check a whole number between two bounds, both included."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not smallest <= value <= largest:
+        raise InvalidParameter(
+            f"{name} must be a whole number from {smallest} to {largest}, got {shown(value)}.",
+            "Anything else has no meaning here.",
+            f"Pass such a number, for example {name}={smallest}.",
+        )
+    return int(value)
+
+
+def choice(name: str, value: Any, options: Collection[str]) -> Any:
+    """Check that a word is one of a few."""
+    if not isinstance(value, str) or value not in options:
+        words = ", ".join(repr(option) for option in options)
+        raise InvalidParameter(
+            f"{name} must be one of {words}, got {shown(value)}.",
+            "Each of these words stands for another meaning, and flou does not guess.",
+            f"Pass one of them, for example {name}={next(iter(options))!r}.",
+        )
+    return value

@@ -1,0 +1,49 @@
+"""flou: statistics on confidential data. Every answer with its privacy cost, proved, and its error, known.
+
+*Flou* is French for blur: blur the person, keep the picture.
+
+    flou.mechanisms   what spends privacy: each knows its guarantee, its exact law, and draws from it
+    flou.laws         exact laws on the integers, sampled at array speed
+    flou.guarantee    what a release costs, how costs add up, and what they mean in words
+    flou.domain       what is public about a table: bounds, grids, categories
+"""
+
+from flou import bits, domain, guarantee, laws, mechanisms
+from flou.domain import Boolean, Categories, Integers, Interval, Schema
+from flou.errors import (
+    BudgetExceeded,
+    FlouError,
+    GuaranteeMismatch,
+    InvalidData,
+    InvalidParameter,
+    MissingExtra,
+    ProtocolError,
+)
+from flou.guarantee import ZCDP, ApproxDP, PureDP, compose, parallel
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ZCDP",
+    "ApproxDP",
+    "Boolean",
+    "BudgetExceeded",
+    "Categories",
+    "FlouError",
+    "GuaranteeMismatch",
+    "Integers",
+    "Interval",
+    "InvalidData",
+    "InvalidParameter",
+    "MissingExtra",
+    "ProtocolError",
+    "PureDP",
+    "Schema",
+    "bits",
+    "compose",
+    "domain",
+    "guarantee",
+    "laws",
+    "mechanisms",
+    "parallel",
+]

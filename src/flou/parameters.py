@@ -8,6 +8,7 @@ the guarantee states.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import numbers
 from collections.abc import Collection
@@ -21,8 +22,10 @@ __all__ = [
     "Number",
     "Relation",
     "choice",
+    "described",
     "exact",
     "integer",
+    "is_number",
     "number",
     "open_probability",
     "probability",
@@ -42,7 +45,8 @@ LIMITS: dict[str, tuple[Fraction, Fraction]] = {
     "delta": (Fraction(1, 10**60), Fraction(999_999, 10**6)),
     "sensitivity": (Fraction(1, 2**40), Fraction(2**56)),
     "scale": (Fraction(1, 2**40), Fraction(2**56)),
-    "sigma": (Fraction(1, 2**40), Fraction(2**56)),
+    "sigma": (Fraction(1, 2**40), Fraction(2**54)),
+    "sigma_squared": (Fraction(1, 2**80), Fraction(2**108)),
 }
 
 WHY: dict[str, str] = {
@@ -52,6 +56,7 @@ WHY: dict[str, str] = {
     "sensitivity": "It is how far one person can move the answer, and the noise is proportional to it.",
     "scale": "It is the width of the noise, and a law needs a positive and finite one.",
     "sigma": "It is the width of the noise, and a law needs a positive and finite one.",
+    "sigma_squared": "It is the square of the width of the noise, and a law needs a positive and finite one.",
 }
 
 EXAMPLE: dict[str, str] = {
@@ -61,6 +66,7 @@ EXAMPLE: dict[str, str] = {
     "sensitivity": "sensitivity=1",
     "scale": "scale=2",
     "sigma": "sigma=2",
+    "sigma_squared": "sigma_squared=4",
 }
 
 
@@ -85,13 +91,24 @@ def shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
 
 
+def described(value: Any, hide: Collection[str] = ()) -> str:
+    """A frozen dataclass as the call that would make it, with fractions as decimals."""
+    words = []
+    for field in dataclasses.fields(value):
+        if field.repr and field.name not in hide:
+            part = getattr(value, field.name)
+            if isinstance(part, Fraction):
+                part = part.numerator if part.denominator == 1 else float(part)
+            words.append(f"{field.name}={part!r}")
+    return f"{type(value).__name__}({', '.join(words)})"
+
+
 def is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _finite(value: Any) -> bool:
+    """Whether a parameter is a finite real number; True and False are not numbers here."""
+    if type(value) is bool or not isinstance(value, numbers.Real):
+        return False
     try:
-        return is_number(value)
+        return math.isfinite(value)
     except OverflowError:  # an integer or fraction too large for a float: still a number
         return True
 
@@ -99,7 +116,7 @@ def _finite(value: Any) -> bool:
 def number(name: str, value: Any) -> Fraction:
     """Check a positive parameter of a known name (``epsilon``, ``sensitivity``, ...) and make it exact."""
     smallest, largest = LIMITS[name]
-    if not _finite(value) or value <= 0:
+    if not is_number(value) or value <= 0:
         raise InvalidParameter(
             f"{name} must be a positive number, got {shown(value)}.",
             WHY[name],
@@ -116,7 +133,7 @@ def number(name: str, value: Any) -> Fraction:
 
 def probability(name: str, value: Any) -> Fraction:
     """Check a probability, 0 and 1 included."""
-    if not _finite(value) or not 0 <= value <= 1:
+    if not is_number(value) or not 0 <= value <= 1:
         raise InvalidParameter(
             f"{name} must be a probability, got {shown(value)}.",
             "Probabilities lie between 0 and 1.",
@@ -139,7 +156,7 @@ def open_probability(name: str, value: Any) -> Fraction:
 
 def integer(name: str, value: Any, smallest: int, largest: int) -> int:
     """Check a whole number between two bounds, both included."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not smallest <= value <= largest:
+    if type(value) is bool or not isinstance(value, numbers.Integral) or not smallest <= int(value) <= largest:
         raise InvalidParameter(
             f"{name} must be a whole number from {smallest} to {largest}, got {shown(value)}.",
             "Anything else has no meaning here.",

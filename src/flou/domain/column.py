@@ -1,0 +1,136 @@
+"""The door for values: one column in, one row at a time.
+
+NumPy looks at all rows to choose one type for them: a single string turns a list of numbers into strings,
+a single float turns large integers into rounded ones. A row must never change another row's code, so
+arrays that have a type keep it, and everything else (lists, object arrays) is read element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from flou.errors import InvalidData, InvalidParameter
+
+__all__ = ["checked_codes", "column", "each", "is_numeric", "real"]
+
+Real: TypeAlias = int | float | Decimal | Fraction
+
+
+def column(values: object) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """The rows as a one-dimensional array, and which of them are masked (None: no mask)."""
+    null = None
+    if isinstance(values, np.ndarray):
+        rows = np.asarray(values)
+        if isinstance(values, np.ma.MaskedArray) and rows.dtype.kind != "V":  # the mask of a record is a record
+            null = np.ma.getmaskarray(values)
+    elif isinstance(values, str | bytes | bytearray | memoryview):
+        raise _not_a_column(f"a {type(values).__name__}")
+    elif hasattr(values, "to_numpy") or hasattr(values, "__array__"):
+        return column(_exported(values))
+    elif isinstance(values, Sequence):
+        rows = _objects(values)
+    else:
+        raise _not_a_column(f"a {type(values).__name__}")
+    if rows.ndim != 1:
+        raise _not_a_column(f"an array of {rows.ndim} dimensions")
+    return rows, null
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    try:
+        return np.fromiter(values, dtype=object, count=len(values))
+    except (TypeError, ValueError):  # a sequence that is shorter than its length, or cannot be iterated
+        raise _not_a_column(f"a {type(values).__name__}") from None
+
+
+def _exported(values: Any) -> NDArray[Any] | list[Any]:
+    """A data-frame column as an array, or as a list where the array would round the integers.
+
+    Engines turn integers into floats as soon as one row is NULL, and some refuse to export such a column:
+    both would let one row change others, so both take the way through a list.
+    """
+    declared = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    try:
+        exported = values.to_numpy() if hasattr(values, "to_numpy") else values.__array__()
+        rounded = exported.dtype.kind == "f" and "float" not in declared and "double" not in declared
+    except Exception:  # whatever the engine raised may depend on a value: the list decides
+        exported, rounded = None, True
+    if rounded:
+        for name in ("to_pylist", "to_list", "tolist"):
+            try:
+                listed = getattr(values, name)()
+            except Exception:  # not a method of this engine
+                continue
+            if isinstance(listed, list):
+                return listed
+    if not isinstance(exported, np.ndarray):
+        raise _not_a_column(f"a {type(values).__name__}")
+    return exported
+
+
+def _not_a_column(got: str) -> InvalidData:
+    return InvalidData(
+        f"values must be one column of rows, got {got}.",
+        "Every row gets one code, so the rows must come in a known order and in one dimension.",
+        "Pass a list, a one-dimensional NumPy array or a column of a data frame.",
+    )
+
+
+def is_numeric(rows: NDArray[Any]) -> bool:
+    """Whether the array's type promises numbers that int64, uint64 or float64 hold exactly."""
+    return rows.dtype.kind in "biuf" and rows.dtype.itemsize <= 8
+
+
+def each(
+    rows: NDArray[Any] | list[Any], convert: Callable[[Any], Any], otherwise: float, dtype: DTypeLike
+) -> NDArray[Any]:
+    """Convert element by element; whatever an element does when touched, only its own row is concerned."""
+
+    def guarded(element: Any) -> Any:
+        try:
+            return convert(element)
+        except Exception:  # a foreign object may raise anything, and nothing may be raised because of a value
+            return otherwise
+
+    return np.fromiter(map(guarded, rows), dtype=dtype, count=len(rows))
+
+
+def real(element: Any) -> Real | None:
+    """The real number that an element is, or None: strings are not parsed, other objects are not asked.
+
+    Numbers are those of Python (bool, int, float, Decimal, Fraction) and of NumPy, durations excepted.
+    """
+    kind: Any = type(element)
+    if kind is float or kind is int:
+        return element  # type: ignore[no-any-return]
+    if issubclass(kind, np.timedelta64):  # which NumPy counts among the integers
+        return None
+    if issubclass(kind, np.longdouble):
+        return Fraction(*element.as_integer_ratio()) if np.isfinite(element) else float(element)
+    if issubclass(kind, np.bool_ | np.integer | np.floating):
+        return element.item()  # type: ignore[no-any-return]
+    if issubclass(kind, int):  # bool too; the base method, because a subclass may redefine anything
+        return int.__int__(element)
+    if issubclass(kind, float):
+        return float.__float__(element)
+    return element if issubclass(kind, Decimal | Fraction) else None
+
+
+def checked_codes(codes: object, size: int) -> NDArray[np.int64]:
+    """Check codes on their way out: whole numbers from 0 to size - 1, in an array of any shape."""
+    array = np.asarray(codes)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= size:
+        raise InvalidParameter(
+            f"codes must be whole numbers from 0 to {size - 1}.",
+            "Only these stand for something in this domain.",
+            "Pass codes that encode returned or that a mechanism chose among them.",
+        )
+    return array.astype(np.int64)

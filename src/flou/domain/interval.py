@@ -1,0 +1,227 @@
+"""A real number between public bounds, on a grid of equal cells.
+
+Rule       code = floor((x - lower) / step), clamped to 0, ..., cells - 1
+Out        values below and above the bounds, infinities included, fall into the first and the last cell
+Missing    NULL, NaN and everything that is not a number fall into the cell of the public value ``missing``
+Numerics   plain double operations in exactly this order, then floor, then the cast, so that any engine
+           that has IEEE doubles gets the same integers
+Limits     a value that lies on an edge in decimal (0.6 when step is 0.1) may fall one cell below, because
+           0.6 / 0.1 is 5.999999999999999 in doubles; it does so in every engine
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain.column import checked_codes, column, each, is_numeric, real
+from flou.domain.table import checked_table, plain
+from flou.errors import InvalidParameter
+from flou.parameters import integer, is_number, shown
+
+__all__ = ["Interval"]
+
+DEFAULT_CELLS = 2**16
+MOST_CELLS = 2**52  # the middle of every cell is still a double
+MOST_EDGES = 2**26  # half a gigabyte
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Interval:
+    """Real numbers between ``lower`` and ``upper``, cut into ``cells`` cells of width ``step``.
+
+    Give ``cells`` or ``step``; without both, the step is the ``granularity`` of the values when that is
+    public (pay in whole euros: 1), and otherwise there are 65536 cells.
+    """
+
+    lower: float
+    upper: float
+    cells: int
+    step: float
+    granularity: float | None
+    missing: float
+
+    def __init__(
+        self,
+        lower: float,
+        upper: float,
+        *,
+        cells: int | None = None,
+        step: float | None = None,
+        granularity: float | None = None,
+        missing: float | None = None,
+    ) -> None:
+        bottom, top = _finite("lower", lower), _finite("upper", upper)
+        if not bottom < top or math.isinf(top - bottom):
+            raise InvalidParameter(
+                f"lower must be below upper by a finite amount, got {shown(lower)} and {shown(upper)}.",
+                "Values are clamped to these public bounds, and the noise is proportional to their distance.",
+                "Pass bounds that hold for the population, for example lower=0 and upper=100.",
+            )
+        grain = None if granularity is None else _width("granularity", granularity, top - bottom)
+        if step is None and cells is None and grain is not None:
+            count, width = _count("granularity", grain, top - bottom), grain
+        elif step is None:
+            count = DEFAULT_CELLS if cells is None else integer("cells", cells, 1, MOST_CELLS)
+            width = (top - bottom) / count
+        else:
+            width = _width("step", step, top - bottom)
+            count = _count("step", width, top - bottom)
+            if cells is not None and integer("cells", cells, 1, MOST_CELLS) != count:
+                raise InvalidParameter(
+                    f"cells must be {count} when step is {shown(step)}, got {shown(cells)}.",
+                    "The number of cells follows from their width.",
+                    "Pass cells or step, not both.",
+                )
+        if width < max(math.ulp(bottom), math.ulp(top), 2.0**-1000):
+            raise InvalidParameter(
+                f"cells must be wider than the rounding of a float, and {count} of them here are not.",
+                "Two neighbouring cells could not be told apart.",
+                "Pass a smaller cells or a larger step.",
+            )
+        nothing = bottom + (top - bottom) / 2 if missing is None else _finite("missing", missing)
+        if not bottom <= nothing <= top:
+            raise InvalidParameter(
+                f"missing must lie between lower and upper, got {shown(missing)}.",
+                "Rows without a usable value are counted as this public value.",
+                f"Pass a number from {plain(bottom)} to {plain(top)}, or leave it out for the middle.",
+            )
+        for name, value in zip(self.__slots__, (bottom, top, count, width, grain, nothing + 0.0), strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return self.cells
+
+    @property
+    def missing_code(self) -> int:
+        """The cell of ``missing``."""
+        return int(self._grid(np.array([self.missing]))[0])
+
+    def with_cells(self, cells: int) -> Interval:
+        """The same bounds on another grid."""
+        return Interval(self.lower, self.upper, cells=cells, granularity=self.granularity, missing=self.missing)
+
+    def encode(self, values: object) -> NDArray[np.int64]:
+        """The cell of each row."""
+        rows, null = column(values)
+        with np.errstate(all="ignore"):  # a signalling NaN
+            numbers = rows.astype(np.float64) if is_numeric(rows) else each(rows, _as_float, math.nan, np.float64)
+        if null is not None:
+            numbers[null] = math.nan
+        lost = np.isnan(numbers)
+        numbers[lost] = self.missing
+        return self._grid(numbers)
+
+    def _grid(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        # Clamping first changes no code, because rounding is monotone, and no operation below can overflow.
+        x = np.clip(numbers, self.lower, self.upper)
+        x -= self.lower
+        x /= self.step
+        np.floor(x, out=x)
+        np.minimum(x, self.cells - 1, out=x)
+        return x.astype(np.int64)
+
+    def decode(self, codes: object) -> NDArray[np.float64]:
+        """The middle of each cell."""
+        return self.lower + (checked_codes(codes, self.cells).astype(np.float64) + 0.5) * self.step
+
+    def edges(self) -> NDArray[np.float64]:
+        """The ``cells + 1`` edges of the grid, the bounds included."""
+        if self.cells > MOST_EDGES:
+            raise InvalidParameter(
+                f"cells must be at most {MOST_EDGES} to list the edges, got {self.cells}.",
+                "The list would fill the memory.",
+                "Compute lower + code * step for the codes that matter, or use with_cells.",
+            )
+        edges = self.lower + np.arange(self.cells + 1, dtype=np.float64) * self.step
+        edges[-1] = self.upper
+        return edges
+
+    def to_dict(self) -> dict[str, Any]:
+        """The domain as a TOML table; equal intervals give equal tables, however they were written."""
+        table: dict[str, Any] = {"type": "interval", "bounds": [plain(self.lower), plain(self.upper)]}
+        if self.granularity is not None:
+            table["granularity"] = plain(self.granularity)
+        if (self.upper - self.lower) / self.cells == self.step:
+            table["cells"] = self.cells
+        else:
+            table["step"] = plain(self.step)
+        table["missing"] = plain(self.missing)
+        return table
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any]) -> Interval:
+        """The domain that a TOML table describes."""
+        fields = checked_table(
+            "interval",
+            table,
+            required=("type", "bounds"),
+            optional=("granularity", "cells", "step", "missing"),
+        )
+        del fields["type"]
+        bounds = fields.pop("bounds")
+        if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+            raise InvalidParameter(
+                f"bounds must be a list of two numbers, got {shown(bounds)}.",
+                "Values are clamped to these public bounds.",
+                "Write them as bounds = [0, 100].",
+            )
+        return cls(*bounds, **fields)
+
+
+def _as_float(element: Any) -> float:
+    number = real(element)
+    if number is None:
+        return math.nan
+    try:
+        return float(number)
+    except OverflowError:  # an integer or a fraction beyond the largest double
+        return math.inf if number > 0 else -math.inf
+
+
+def _finite(name: str, value: Any) -> float:
+    """A parameter as a finite double; minus zero is zero."""
+    try:
+        result = float(value) if is_number(value) else math.nan
+    except (OverflowError, TypeError, ValueError):
+        result = math.nan
+    if not math.isfinite(result):
+        raise InvalidParameter(
+            f"{name} must be a finite number, got {shown(value)}.",
+            "It is a public value that every row is compared with.",
+            f"Pass a finite number, for example {name}=0.",
+        )
+    return result + 0.0
+
+
+def _width(name: str, value: Any, span: float) -> float:
+    """A width of cells: positive and at most the distance of the bounds."""
+    result = _finite(name, value)
+    if not 0 < result <= span:
+        raise InvalidParameter(
+            f"{name} must be positive and at most upper - lower, got {shown(value)}.",
+            "It is the width of a cell, and the bounds hold a whole number of cells.",
+            f"Pass a smaller positive number, for example {name}={plain(span / 100)}.",
+        )
+    return result
+
+
+def _count(name: str, width: float, span: float) -> int:
+    """How many cells of this width lie between the bounds: a whole number, up to the rounding of doubles."""
+    ratio = Fraction(span) / Fraction(width)
+    count = round(ratio)
+    if count > MOST_CELLS or abs(ratio - count) > min(Fraction(1, 4), Fraction(count, 10**9)):
+        raise InvalidParameter(
+            f"{name} must divide upper - lower into at most 2**52 whole cells, got {shown(width)}.",
+            "All cells have the same width, and codes stay exact in doubles.",
+            f"Move a bound, or pass another width, for example {name}={plain(span / 100)}.",
+        )
+    return count

@@ -1,0 +1,66 @@
+"""A TOML table, checked key by key."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flou.errors import InvalidParameter
+from flou.parameters import shown
+
+__all__ = ["checked_table", "checked_text", "closest", "plain"]
+
+
+def checked_table(
+    where: str, table: object, *, required: Sequence[str] = (), optional: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Check that a table has all required keys and no unknown ones."""
+    known = [*required, *optional]
+    if not isinstance(table, Mapping):
+        raise InvalidParameter(
+            f"{where} must be a table, got {shown(table)}.",
+            f"Its keys are {', '.join(known)}." if known else "It holds one table for each name.",
+            f"Write it as [{where}] followed by lines of the form key = value.",
+        )
+    for key in table:
+        if key not in known:
+            raise InvalidParameter(
+                f"{where} has an unknown key {shown(key)}.",
+                "A key that is silently ignored may be a typing mistake that changes what is protected.",
+                f"{closest(key, known)} (known keys: {', '.join(known)}).",
+            )
+    for key in required:
+        if key not in table:
+            raise InvalidParameter(
+                f"{where} has no key {key!r}.",
+                "It is public knowledge that flou never reads from the data.",
+                f"Add a line {key} = ... (known keys: {', '.join(known)}).",
+            )
+    return dict(table)
+
+
+def closest(word: object, known: Sequence[str]) -> str:
+    """The start of an advice: which of the known words was probably meant."""
+    matches = difflib.get_close_matches(word, known, n=1, cutoff=0.5) if isinstance(word, str) else []
+    return f"Perhaps {matches[0]!r} was meant" if matches else "Use a known one"
+
+
+def checked_text(name: str, value: object, *, empty: bool = False) -> str:
+    """Check a text that must survive the way through a file and through any engine."""
+    if not isinstance(value, str) or not (value or empty) or any(map(_is_lost, value)):
+        raise InvalidParameter(
+            f"{name} must be a text without NUL and without half characters, got {shown(value)}.",
+            "It is written into files and compared in databases, which would change it.",
+            f"Pass a usual text, for example {name}='salaries'.",
+        )
+    return str.__str__(value)  # the text itself, even of a member of an Enum
+
+
+def _is_lost(character: str) -> bool:
+    return character == "\0" or "\ud800" <= character <= "\udfff"
+
+
+def plain(value: float) -> int | float:
+    """A number as people write it: whole ones without a point."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value

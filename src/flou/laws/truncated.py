@@ -1,0 +1,138 @@
+"""A law kept inside bounds: K given that lower <= K <= upper.
+
+Law      P(K = k) = P_law(k) / P_law([lower, upper]) inside, 0 outside
+Sampler  draws of the law, kept when inside, where that happens at least one time in four; otherwise the range
+         is narrow next to the law, and a uniform k is kept with probability P_law(k) / P_law(0), decided
+         exactly. The peak 0 must lie inside the bounds, so one of the two always works quickly.
+Caution  its mean is not the law's: an average of truncated values must be corrected
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flou.bits import Bits
+from flou.errors import InvalidParameter
+from flou.laws.decide import coins
+from flou.laws.enclosure import exp_minus
+from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.parameters import integer
+
+__all__ = ["Peaked", "Truncated"]
+
+SUMMED = 1 << 22  # as many outcomes are summed one by one
+
+
+class Peaked(Protocol):
+    """A law whose probabilities fall on both sides of 0, with exact exponents."""
+
+    def exponent(self, k: int) -> Fraction: ...
+    def log_pmf(self, k: ArrayLike) -> Any: ...
+    def cdf(self, k: ArrayLike) -> Any: ...
+    def sf(self, k: ArrayLike) -> Any: ...
+    def draw(self, size: int, bits: Bits) -> Integers: ...
+    def interval(self, level: float = 0.95) -> tuple[int, int]: ...
+
+
+@dataclass(frozen=True)
+class Truncated(Law):
+    """``law`` given that its value lies between ``lower`` and ``upper``, both included."""
+
+    law: Peaked
+    lower: int
+    upper: int
+
+    def __post_init__(self) -> None:
+        integer("lower", self.lower, -(2**61), 2**61)
+        integer("upper", self.upper, -(2**61), 2**61)
+        if not self.lower <= 0 <= self.upper:
+            raise InvalidParameter(
+                f"lower <= 0 <= upper must hold, got {self.lower} and {self.upper}.",
+                "The law has its peak at 0, and a range without it would almost never be hit.",
+                "Move the bounds by the answer, which lies between them.",
+            )
+        if not hasattr(self.law, "exponent"):
+            raise InvalidParameter(
+                f"{type(self.law).__name__} cannot be truncated.",
+                "Its probabilities have no exact exponents.",
+                "Use a discrete Laplace, discrete Gaussian or discrete staircase law.",
+            )
+
+    @property
+    def mass(self) -> float:
+        """The probability of the range under the law itself."""
+        return float(1 - self.law.cdf(self.lower - 1) - self.law.sf(self.upper))
+
+    def _inside(self, k: Any) -> Any:
+        return (self.lower <= k) & (k <= self.upper)
+
+    def log_pmf(self, k: ArrayLike) -> Any:
+        k = as_integers(k)
+        return np.where(self._inside(k), self.law.log_pmf(k) - math.log(self.mass), -np.inf)[()]
+
+    def cdf(self, k: ArrayLike) -> Any:
+        k = np.clip(as_integers(k), self.lower - 1, self.upper)
+        return np.clip((self.law.cdf(k) - self.law.cdf(self.lower - 1)) / self.mass, 0.0, 1.0)[()]
+
+    def sf(self, k: ArrayLike) -> Any:
+        k = np.clip(as_integers(k), self.lower - 1, self.upper)
+        return np.clip((self.law.sf(k) - self.law.sf(self.upper)) / self.mass, 0.0, 1.0)[()]
+
+    @property
+    def mean(self) -> float:
+        return _moments(self)[0]
+
+    @property
+    def variance(self) -> float:
+        return _moments(self)[1]
+
+    @property
+    def mean_absolute(self) -> float:
+        return _moments(self)[2]
+
+    def draw(self, size: int, bits: Bits) -> Integers:
+        once = self._from_law if self.mass >= 0.25 else self._from_range
+
+        def draw(count: int) -> Integers:
+            kept = np.empty(0, dtype=np.int64)
+            while kept.size < count:
+                kept = np.concatenate([kept, once(2 * (count - kept.size) + 8, bits)])
+            return kept[:count]
+
+        return in_chunks(size, draw)
+
+    def _from_law(self, size: int, bits: Bits) -> Integers:
+        k = self.law.draw(size, bits)
+        return k[np.flatnonzero(self._inside(k))]
+
+    def _from_range(self, size: int, bits: Bits) -> Integers:
+        k: Integers = bits.below(self.upper - self.lower + 1, size) + np.int64(self.lower)
+        approximate = np.exp(self.law.log_pmf(k) - self.law.log_pmf(0))
+        words = bits.words(size)
+        kept = coins(words, approximate, 2.0**-40, lambda i: exp_minus(self.law.exponent(int(k[i]))), bits)
+        return k[kept]
+
+
+@lru_cache(maxsize=256)
+def _moments(law: Truncated) -> tuple[float, float, float]:
+    """Mean, variance and E |K|: summed over the outcomes, or integrated where there are too many of them."""
+    low, high = law.law.interval(1 - 2.0**-52)
+    low, high = max(low, law.lower), min(high, law.upper)
+    if high - low < SUMMED:
+        k = np.arange(low, high + 1, dtype=np.float64)
+        p = law.pmf(k)
+    else:
+        # Millions of outcomes: blocks of neighbours whose probability is taken from the cdf.
+        edges = np.unique(np.linspace(low - 1, high, SUMMED // 4).astype(np.int64))
+        k = (edges[:-1] + 1 + edges[1:]) / 2.0
+        p = np.where(k < 0, np.diff(law.cdf(edges)), -np.diff(law.sf(edges)))
+    p = p / np.sum(p)
+    mean = float(np.dot(p, k))
+    return mean, float(np.dot(p, (k - mean) ** 2)), float(np.dot(p, np.abs(k)))

@@ -1,0 +1,47 @@
+"""What every mechanism can say about itself: what it costs, its exact law, and one draw from that law."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flou.bits import SYSTEM, Bits
+from flou.errors import InvalidData
+from flou.guarantee import Guarantee
+from flou.parameters import described
+
+__all__ = ["Integers", "Mechanism", "integer_vector"]
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class Mechanism(ABC):
+    """A random function of a summary of the data, with a proved guarantee and a known law."""
+
+    guarantee: Guarantee  # what one release costs, for the stated neighbours
+
+    def __repr__(self) -> str:
+        return described(self, hide=("guarantee", "noise", "exponential", "yes", "no"))
+
+    @abstractmethod
+    def law(self, summary: Any) -> Any:
+        """The exact distribution of the release, given the summary."""
+
+    @abstractmethod
+    def sample(self, summary: Any, *, bits: Bits = SYSTEM) -> Any:
+        """One release: a draw from exactly ``law(summary)``."""
+
+
+def integer_vector(name: str, values: ArrayLike) -> Integers:
+    """A non-empty vector of integers; what is wrong with it is told by type and shape, never by value."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        raise InvalidData(
+            f"{name} must be a non-empty vector of integers, got {array.ndim} dimension(s) of type {array.dtype}.",
+            "Privacy is proved on a grid of integers, where no rounding can leak.",
+            "Encode the values with a domain first, for example flou.Interval(0, 100).encode(values).",
+        )
+    return array.astype(np.int64)

@@ -1,0 +1,1 @@
+"""Bounds and calibrations: formulas only, no data and no randomness."""

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from flou.bits import Bits
 from flou.laws.decide import coins
 from flou.laws.discrete_laplace import DiscreteLaplace
 from flou.laws.enclosure import Enclosure, exp_minus
 from flou.laws.law import Floats, Integers, Law, as_integers, in_chunks
+from flou.laws.normal import ndtr
 from flou.parameters import Number, number
 
 __all__ = ["DiscreteGaussian"]

@@ -19,19 +19,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from flou.bits import Bits
 from flou.laws.decide import MORE, coins
 from flou.laws.enclosure import Enclosure, exp_minus
 from flou.laws.geometric import Geometric
 from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.normal import gauss_legendre, ndtr
 from flou.parameters import Number, number
 
 __all__ = ["RoundedGaussian"]
 
 OVERSHOOT = 1.5
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,9 +48,10 @@ class RoundedGaussian(Law):
             with np.errstate(divide="ignore"):
                 return np.log(ndtr((0.5 - k) / sigma) - ndtr((-0.5 - k) / sigma))
         # the density integrated over the cell: e^(-z^2/2) times the mean of e^(-z t/sigma - t^2/(2 sigma^2))
-        t = _NODES[:, None] / (2 * sigma)
+        nodes, weights = gauss_legendre(24)
+        t = nodes[:, None] / (2 * sigma)
         z = np.ravel(k / sigma)
-        cell = _WEIGHTS @ np.exp(-z * t - t * t / 2) / 2
+        cell = weights @ np.exp(-z * t - t * t / 2) / 2
         log = np.log(cell) - z * z / 2 - math.log(sigma) - math.log(2 * math.pi) / 2
         return log.reshape(np.shape(k))[()]
 

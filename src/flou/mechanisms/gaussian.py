@@ -91,7 +91,7 @@ class Gaussian(Additive):
         object.__setattr__(self, "noise", noise)
 
     def __repr__(self) -> str:
-        return f"Gaussian(sensitivity={float(self.sensitivity):.6g}, calibration={self.calibration!r}, noise={self.noise})"
+        return f"Gaussian({self.guarantee}, sensitivity={float(self.sensitivity):.6g}, noise={self.noise})"
 
 
 CALIBRATIONS = ("analytic", "classic", "zcdp")

@@ -22,6 +22,7 @@ from flou.bits import SYSTEM, Bits, Words
 from flou.laws.decide import CHUNK, coins
 from flou.laws.enclosure import exp_minus
 from flou.laws.law import Floats
+from flou.laws.normal import gauss_legendre
 from flou.laws.tabulated import Tabulated
 from flou.mechanisms.mechanism import Integers, integer_vector
 from flou.mechanisms.selection import Selection
@@ -61,7 +62,7 @@ def _gaps(vector: Integers) -> Words:
 def _first_head(heads: Floats) -> Floats:
     """P[i] = p_i times the integral over z in [0, 1] of the product over j != i of (1 - p_j + p_j z)."""
     n = heads.size
-    nodes, weights = np.polynomial.legendre.leggauss(min(math.ceil(n / 2), 400))  # exact for n <= 800
+    nodes, weights = gauss_legendre(min(math.ceil(n / 2), 400))  # exact for n <= 800
     z = (nodes + 1) / 2
     with np.errstate(divide="ignore"):
         factors = np.log1p(-heads[:, None] * (1 - z))

@@ -16,19 +16,18 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr
 
 from flou.laws.law import Floats
+from flou.laws.normal import gauss_legendre, log_ndtr, scaled_erfc
 
 __all__ = ["analytic_sigma", "classic_sigma", "delta_of_gaussian"]
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 SAFETY = 1 + 1e-9
 
 
 def _one_minus_t_mills(t: Floats) -> Floats:
     """1 - t R(t): directly, or for large t by its series 1/t^2 - 3/t^4 + 15/t^6 - ..."""
-    direct = 1 - t * math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))
+    direct = 1 - t * math.sqrt(math.pi / 2) * scaled_erfc(t / math.sqrt(2))
     v = 1 / np.maximum(t, 1.0) ** 2
     series = v * (1 - v * (3 - v * (15 - v * (105 - v * (945 - v * 10395)))))
     return np.asarray(np.where(t > 60, series, direct))
@@ -40,7 +39,8 @@ def delta_of_gaussian(ratio: float, epsilon: float) -> float:
     if h > 1:  # no cancellation: the two probabilities are far apart
         first, second = float(log_ndtr(h - x)), epsilon + float(log_ndtr(-h - x))
         return math.exp(first) * -math.expm1(second - first)
-    integral = h * float(np.dot(_WEIGHTS, _one_minus_t_mills(x + h * _NODES)))
+    nodes, weights = gauss_legendre(32)
+    integral = h * float(np.dot(weights, _one_minus_t_mills(x + h * nodes)))
     return math.exp(-((x - h) ** 2) / 2) / math.sqrt(2 * math.pi) * integral
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
+import operator
 from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -87,6 +88,8 @@ def rounded_up(value: Fraction) -> float:
 
 def shown(value: Any) -> str:
     """A public parameter as an error message quotes it: short, whatever was passed."""
+    if isinstance(value, int | Fraction) and not -(10**40) < value < 10**40:
+        return "a huge number"
     text = repr(value) if isinstance(value, int | float | Fraction | str) else f"a {type(value).__name__}"
     return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
 
@@ -122,7 +125,7 @@ def number(name: str, value: Any) -> Fraction:
             WHY[name],
             f"Pass a positive number, for example {EXAMPLE[name]}.",
         )
-    if not smallest <= value <= largest:
+    if not smallest <= exact(value) <= largest:
         raise InvalidParameter(
             f"{name} must lie between {float(smallest):.3g} and {float(largest):.6g}, got {shown(value)}.",
             WHY[name],
@@ -156,13 +159,17 @@ def open_probability(name: str, value: Any) -> Fraction:
 
 def integer(name: str, value: Any, smallest: int, largest: int) -> int:
     """Check a whole number between two bounds, both included."""
-    if type(value) is bool or not isinstance(value, numbers.Integral) or not smallest <= int(value) <= largest:
+    try:
+        whole = smallest - 1 if type(value) is bool else operator.index(value)
+    except TypeError:
+        whole = smallest - 1
+    if not smallest <= whole <= largest:
         raise InvalidParameter(
             f"{name} must be a whole number from {smallest} to {largest}, got {shown(value)}.",
             "Anything else has no meaning here.",
             f"Pass such a number, for example {name}={smallest}.",
         )
-    return int(value)
+    return whole
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> Any:

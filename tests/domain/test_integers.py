@@ -41,6 +41,13 @@ def test_exact_beyond_floats():
         assert domain.encode(column).tolist() == list(range(11))
 
 
+def test_large_floats():
+    """Floats in an array are exact up to the farthest bounds."""
+    rows = np.array([2.0**62, 1.5 * 2.0**61, 2.0**61 + 2.0**9, 2.0**63, -np.inf])
+    assert Integers(0, 2**62).encode(rows).tolist() == [2**62, 3 * 2**60, 2**61 + 2**9, 2**62, 0]
+    assert Integers(-(2**62), 0).encode(-rows).tolist() == [0, 2**60, 2**61 - 2**9, 0, 2**62]
+
+
 def test_one_float_does_not_round_the_others():
     """A float, a NULL or a huge integer in a list of integers leaves the others exact."""
     domain = Integers(BIG, BIG + 10, missing=BIG)

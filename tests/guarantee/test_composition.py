@@ -4,7 +4,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import exp, inf, log, mpf
 
@@ -48,6 +48,7 @@ def divergence(P, Q, order):
     return log(sum(p**order * q ** (1 - order) for p, q in zip(P, Q, strict=True))) / (order - 1)
 
 
+@settings(deadline=None)
 @given(EPSILONS, EPSILONS)
 def test_pure_brute_force(a, b):
     """The loss of two randomised responses is the sum of their epsilons: no less holds, no more is claimed."""
@@ -56,6 +57,7 @@ def test_pure_brute_force(a, b):
     assert abs(largest_loss(P, Q) - claim) < mpf(10) ** -50
 
 
+@settings(deadline=None)
 @given(EPSILONS, EPSILONS, EPSILONS)
 def test_adaptive_brute_force(a, b, c):
     """The second mechanism may be chosen by the first answer, within the guarantee listed for it."""
@@ -71,6 +73,7 @@ def test_adaptive_brute_force(a, b, c):
     assert largest_loss(P, Q) <= claim + mpf(10) ** -50
 
 
+@settings(deadline=None)
 @given(
     EPSILONS,
     EPSILONS,
@@ -85,6 +88,7 @@ def test_approx_brute_force(a, b, d, e):
     assert real(max(d, e)) < needed <= real(claim.exact_delta)
 
 
+@settings(deadline=None)
 @given(EPSILONS, EPSILONS, st.fractions(Fraction(101, 100), 100))
 def test_zcdp_brute_force(a, b, order):
     """Rényi divergences of a product add, and stay below the sum of the rhos."""

@@ -5,7 +5,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flou.errors import InvalidParameter
@@ -27,6 +27,7 @@ def test_fields():
     }
 
 
+@settings(deadline=None)
 @given(
     st.fractions(Fraction(1, 10**15), 10**4),
     st.fractions(Fraction(1, 10**60), Fraction(1, 2)),

@@ -4,7 +4,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import exp, log, mp, mpf
 
@@ -23,6 +23,7 @@ def test_discrete_laplace(epsilon, k):
     assert abs(loss - real(PureDP(epsilon).times(k).exact_epsilon)) < mpf(10) ** -50
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(1, 50), min_size=3, max_size=3), min_size=3, max_size=5), st.floats(1.01, 50))
 def test_zcdp_chain(weights, order):
     """Along a chain of laws whose steps are rho-zCDP, the ends are k^2 rho apart at most."""

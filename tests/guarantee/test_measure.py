@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flou.errors import GuaranteeMismatch, InvalidParameter
@@ -97,6 +97,7 @@ def test_repr():
     )
 
 
+@settings(deadline=None)
 @given(st.fractions(Fraction(1, 10**15), 10**4))
 def test_rounded_up(value):
     """The float never states less than the exact loss, and the next smaller float would."""
@@ -128,6 +129,22 @@ def test_to_substitute(guarantee):
     assert result.relation == "substitute"
     assert result._exact == guarantee.times(2)._exact
     assert result.to_substitute() is result
+
+
+@pytest.mark.parametrize("guarantee", EACH)
+def test_to_unit(guarantee):
+    """A person with up to three rows is a group of three, and then a unit like any other."""
+    person = guarantee.to_unit("employee_id", max_rows=3)
+    assert person.unit == "employee_id"
+    assert person._exact == guarantee.times(3)._exact
+    assert person.to_substitute().unit == "employee_id"
+    for other in (person, guarantee.to_substitute()):
+        with pytest.raises(GuaranteeMismatch, match="for each row") as caught:
+            other.to_unit("household", max_rows=2)
+        three_sentences(caught.value)
+    for bad in (0, 1.5, None, True):
+        with pytest.raises(InvalidParameter, match=r"^max_rows must"):
+            guarantee.to_unit("employee_id", max_rows=bad)
 
 
 BUDGETS = [

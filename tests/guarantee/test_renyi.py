@@ -161,6 +161,7 @@ def test_pure_to_zcdp(epsilon):
     assert true <= real(tight.exact_rho) <= true * (1 + mpf(10) ** -15)
 
 
+@settings(deadline=None)
 @given(st.floats(0.01, 20), st.floats(1.0001, 200))
 def test_tight_for_randomised_response(epsilon, order):
     """Randomised response keeps the tight rho at every order, and one percent less fails near order one."""

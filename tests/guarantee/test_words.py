@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import exp, mpf
 
@@ -64,6 +64,7 @@ def stated(sentence):
     return mpf(found[1]) if found else None
 
 
+@settings(deadline=None)
 @given(st.floats(1e-6, 50), st.floats(1e-6, 0.999))
 def test_belief_is_rounded_up(epsilon, prior):
     """The belief stated is never below the true bound, never 100 %, and never far above."""
@@ -78,6 +79,7 @@ def test_belief_is_rounded_up(epsilon, prior):
         assert claim - true <= min(true, 100 - true) / 5
 
 
+@settings(deadline=None)
 @given(st.floats(1e-3, 50), st.floats(1e-9, 0.5), st.floats(1e-6, 0.49))
 def test_detection_is_rounded_up(epsilon, delta, alarms):
     """The detection stated is never below what the two inequalities of the definition leave."""
@@ -119,6 +121,7 @@ def test_bad_shares(guarantee, bad):
         guarantee.in_words(false_alarms=bad)
 
 
+@settings(deadline=None)
 @given(st.floats(1e-12, 1e4))
 def test_zcdp_says_its_conversion(rho):
     """The epsilon in the sentence is the converted one, rounded up to three digits."""

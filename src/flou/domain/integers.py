@@ -2,7 +2,8 @@
 
 Rule       code = floor(x) - lower, clamped to 0, ..., upper - lower
 Out        values below and above the bounds, infinities included, count as the bound
-Missing    NULL, NaN and everything that is not a number count as the public value ``missing``
+Missing    NULL, NaN and everything that is not a number (texts are not parsed, dates are not counted) count
+           as the public value ``missing``
 Numerics   exact for every integer type; integers never pass through floats
 """
 

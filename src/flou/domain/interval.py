@@ -2,7 +2,8 @@
 
 Rule       code = floor((x - lower) / step), clamped to 0, ..., cells - 1
 Out        values below and above the bounds, infinities included, fall into the first and the last cell
-Missing    NULL, NaN and everything that is not a number fall into the cell of the public value ``missing``
+Missing    NULL, NaN and everything that is not a number (texts are not parsed, dates are not counted) fall
+           into the cell of the public value ``missing``
 Numerics   plain double operations in exactly this order, then floor, then the cast, so that any engine
            that has IEEE doubles gets the same integers
 Limits     a value that lies on an edge in decimal (0.6 when step is 0.1) may fall one cell below, because
@@ -92,7 +93,7 @@ class Interval:
                 "Rows without a usable value are counted as this public value.",
                 f"Pass a number from {plain(bottom)} to {plain(top)}, or leave it out for the middle.",
             )
-        for name, value in zip(self.__slots__, (bottom, top, count, width, grain, nothing + 0.0), strict=True):
+        for name, value in zip(self.__slots__, (bottom, top, count, width, grain, nothing), strict=True):
             object.__setattr__(self, name, value)
 
     @property

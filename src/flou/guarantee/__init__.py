@@ -11,12 +11,13 @@ the answer on any two neighbours, in either order. The answer is
 
 where D_alpha is the Rényi divergence, ln(E_Q[(P/Q)^alpha]) / (alpha - 1).
 
-    a + b, compose(a, b)    both answers, about the same rows
-    parallel(a, b)          one answer for each of two disjoint parts of the rows
-    a.times(k)              the same answer, for neighbours that differ in k units
-    a.to_substitute()       the same answer, for the other relation
-    a.to_approx(delta=...)  the same answer, in another measure
-    a.covers(b)             whatever keeps b keeps a: the check of a budget
+    a + b, compose(a, b)         both answers, about the same rows
+    parallel(a, b)               one answer for each of two disjoint parts of the rows
+    a.times(k)                   the same answer, for neighbours that differ in k units
+    a.to_substitute()            the same answer, for the other relation
+    a.to_unit(unit, max_rows=k)  the same answer, for people with up to k rows
+    a.to_approx(delta=...)       the same answer, in another measure
+    a.covers(b)                  whatever keeps b keeps a: the check of a budget
 
 Post-processing leaves a guarantee as it is: what is computed from the answer alone costs nothing, so
 there is no method for it. All parameters are exact fractions; where a formula leaves the fractions, the

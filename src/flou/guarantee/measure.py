@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, overload
 
 from flou.errors import GuaranteeMismatch, InvalidParameter
-from flou.parameters import RELATIONS, Number, Relation, choice, rounded_up, shown
+from flou.parameters import RELATIONS, Number, Relation, choice, integer, rounded_up, shown
 
 if TYPE_CHECKING:
     from flou.guarantee.approx import ApproxDP
@@ -109,6 +109,18 @@ class Guarantee(ABC):
         twice = self.times(2)
         return twice._of(*twice._exact, relation="substitute", unit=self.unit)
 
+    def to_unit(self, unit: str, *, max_rows: int) -> Self:
+        """What a guarantee for each row implies for a unit of at most ``max_rows`` rows: ``times(max_rows)``."""
+        if self.unit != "row" or self.relation != "add-remove":
+            raise GuaranteeMismatch(
+                f"Only an add-remove guarantee for each row can be restated for {unit!r}.",
+                "Adding or removing a unit is adding or removing its rows one by one; replacing it may "
+                "also change how many rows there are.",
+                "Restate the add-remove guarantee first, and call .to_substitute() on the result if needed.",
+            )
+        group = self.times(integer("max_rows", max_rows, 1, 10**9))
+        return group._of(*group._exact, relation="add-remove", unit=unit)
+
     def covers(self, cost: Guarantee) -> bool:
         """Whether every answer that keeps ``cost`` also keeps this guarantee, say a budget.
 
@@ -167,7 +179,7 @@ def agree(first: Guarantee, other: Guarantee) -> None:
         raise GuaranteeMismatch(
             f"One guarantee protects the unit {first.unit!r}, the other the unit {other.unit!r}.",
             "A promise for each row is not a promise for a person who has several.",
-            "State both for the same unit, for example with .times(k) if a unit has at most k rows.",
+            "State both for the same unit, for example with .to_unit('employee_id', max_rows=3).",
         )
 
 

@@ -103,8 +103,9 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
         second, third = (1 + t).ln(), (1 + 1 / t).ln()
         slack = MARGIN * (1 + E + (1 + L_ + second) / t + third)
         rho = float(Fraction((E - (L_ - second) / t + third - slack) / (1 + t)))
-    while epsilon_for(exact(rho), delta) > epsilon:  # the last digits: one or two steps
-        rho = math.nextafter(rho, 0)
+    step = 2.0**-53
+    while epsilon_for(exact(rho), delta) > epsilon:  # the last digits: no step or one, rarely more
+        rho, step = math.nextafter(rho * (1 - step), 0), 2 * step
     return exact(rho)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.laws.decide import coins
-from flou.laws.enclosure import Enclosure, constant, exp_minus
+from flou.laws.enclosure import Enclosure, affine, constant, exp_minus
 from flou.laws.law import Integers, Law, as_integers, in_chunks
 from flou.parameters import Number, exact, probability, shown
 
@@ -27,17 +27,15 @@ __all__ = ["Bernoulli"]
 class Bernoulli(Law):
     """P(K = 1) = p and P(K = 0) = 1 - p."""
 
-    p: float  # what is shown and used in formulas: within 2^-50 relative of the number itself
+    p: float  # what is shown and used in formulas: within 2^-50 relative of the number itself, as is q
+    q: float = field(repr=False)  # 1 - p, just as accurate where p is close to 1
     number: Enclosure = field(repr=False)
 
     def __init__(self, p: Number | Enclosure) -> None:
-        if callable(p):
-            number, shown_p = p, _nearest(p)
-        else:
-            rational = probability("p", p)
-            number, shown_p = constant(rational), float(rational)
+        number = p if callable(p) else constant(probability("p", p))
         object.__setattr__(self, "number", number)
-        object.__setattr__(self, "p", shown_p)
+        object.__setattr__(self, "p", _nearest(number))
+        object.__setattr__(self, "q", _nearest(affine(number, times=-1, plus=1)))
 
     @classmethod
     def exp_minus(cls, x: Number) -> Bernoulli:
@@ -49,7 +47,7 @@ class Bernoulli(Law):
         if rational < 0:
             raise InvalidParameter(
                 f"x must be a number of at least 0, got {shown(x)}.",
-                "e^-x is a probability only then.",
+                "Only then is e^-x a probability.",
                 "Pass for example x=0.5.",
             )
         return cls(exp_minus(rational))
@@ -60,14 +58,15 @@ class Bernoulli(Law):
 
     def pmf(self, k: ArrayLike) -> Any:
         k = as_integers(k)
-        return np.where(k == 1, self.p, np.where(k == 0, 1 - self.p, 0.0))[()]
+        return np.where(k == 1, self.p, np.where(k == 0, self.q, 0.0))[()]
 
     def sf(self, k: ArrayLike) -> Any:
         k = as_integers(k)
         return np.where(k < 0, 1.0, np.where(k < 1, self.p, 0.0))[()]
 
     def cdf(self, k: ArrayLike) -> Any:
-        return 1 - self.sf(k)
+        k = as_integers(k)
+        return np.where(k < 0, 0.0, np.where(k < 1, self.q, 1.0))[()]
 
     @property
     def mean(self) -> float:
@@ -75,7 +74,7 @@ class Bernoulli(Law):
 
     @property
     def variance(self) -> float:
-        return self.p * (1 - self.p)
+        return self.p * self.q
 
     @property
     def mean_absolute(self) -> float:
@@ -89,9 +88,9 @@ class Bernoulli(Law):
 
 
 def _nearest(number: Enclosure) -> float:
-    """A float within 2^-50 relative of a positive enclosed number (0 when it is below e^-744)."""
+    """A float within 2^-50 relative of an enclosed number, or 0 when it is below 2^-1040."""
     for precision in (64, 256, 1100):
         low, high = number(precision)
         if high - low <= low >> 52:
-            return float(Fraction(low, 1 << precision))
+            return float(Fraction(low + high, 2 << precision))
     return 0.0

@@ -1,0 +1,136 @@
+"""The command line of every benchmark: set up, measure, print, write."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from harness import machine
+from harness.connection import Connection
+from harness.declare import Benchmark, Entry, Participant
+from harness.environments import BENCHMARKS, Unavailable
+from harness.outcome import MeasureOutcome, SectionOutcome, judge, judge_fact
+from harness.report import print_missing, print_section, print_verdicts
+from harness.rounds import ask_fact, measure_in_rounds
+
+__all__ = ["main"]
+
+WIDTH = 118  # when the output is not a terminal
+
+
+def main(declare: Callable[[bool], Benchmark], description: str) -> None:
+    """Run the benchmark that ``declare(quick)`` describes; a claim that fails is printed, never raised."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="few rounds and small sizes")
+    parser.add_argument("--out", type=Path, help="where the JSON goes (default: benchmarks/results/<name>.json)")
+    options = parser.parse_args()
+    benchmark = declare(options.quick)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    # A quick run never replaces the committed numbers unless told to.
+    default = BENCHMARKS / "results" / f"{benchmark.name}{'-quick' if options.quick else ''}.json"
+    report = run(benchmark, console) | {"quick": options.quick}
+    write(options.out or default, report, console)
+
+
+def run(benchmark: Benchmark, console: Console) -> dict[str, Any]:
+    """Everything that was measured, printed on the way and ready for JSON."""
+    date, load = machine.now(), machine.load()
+    with ExitStack() as stack:
+        running, missing = connect(benchmark.participants, stack, console)
+        print_missing(console, missing)
+        began = time.perf_counter()
+        outcomes = measure(benchmark, running, missing, console)
+        verdicts = [judge(claim, outcomes) for claim in benchmark.claims]
+        verdicts += [judge_fact(fact, ask_fact(fact, running)) for fact in benchmark.facts]
+        took = time.perf_counter() - began
+    for outcome in outcomes:
+        print_section(console, outcome)
+    print_verdicts(console, verdicts)
+    waited = waiting(outcomes)
+    console.print(f"{machine.cpu_model()}, {took:.0f} s; wall time was {waited:.2f} times processor time (median).")
+    return {
+        "benchmark": benchmark.name,
+        "date": date,
+        "commit": machine.commit(),
+        "machine": machine.describe() | {"load_before": load, "load_after": machine.load()},
+        "rounds": benchmark.rounds,
+        "seconds": round(took, 1),
+        "wall_over_cpu": round(waited, 3),
+        "participants": {p.name: participant_json(p, running, missing) for p in benchmark.participants},
+        "claims": [verdict.to_json() for verdict in verdicts],
+        "sections": [outcome.to_json() for outcome in outcomes],
+    }
+
+
+def connect(
+    participants: tuple[Participant, ...], stack: ExitStack, console: Console
+) -> tuple[dict[str, Connection], dict[str, str]]:
+    """The workers that run, and why the others do not."""
+    running, missing = {}, {}
+    for participant in participants:
+        with console.status(f"setting up {participant.name}"):
+            try:
+                running[participant.name] = stack.enter_context(closing(Connection(participant)))
+            except Unavailable as reason:
+                missing[participant.name] = str(reason)
+    return running, missing
+
+
+def measure(
+    benchmark: Benchmark, running: dict[str, Connection], missing: dict[str, str], console: Console
+) -> list[SectionOutcome]:
+    entries = sum(len(m.entries) for section in benchmark.sections for m in section.measures)
+    outcomes = []
+    with progress(console, entries * (benchmark.rounds + 1)) as step:
+        for section in benchmark.sections:
+            found = [
+                MeasureOutcome(m, measure_in_rounds(m, running, missing, benchmark.rounds, step))
+                for m in section.measures
+            ]
+            outcomes.append(SectionOutcome(section, found))
+    return outcomes
+
+
+@contextmanager
+def progress(console: Console, total: int) -> Iterator[Callable[[Entry], None]]:
+    """A bar that moves by one whenever an entry is about to run."""
+    columns = (TextColumn("{task.description:40.40}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
+        job = bar.add_task("", total=total)
+        yield lambda entry: bar.update(job, advance=1, description=entry.label)
+
+
+def waiting(outcomes: list[SectionOutcome]) -> float:
+    """How many times longer than computing things took: 1 on an idle machine."""
+    rows = [row for outcome in outcomes for found in outcome.measures for row in found.rows]
+    ratios = [wall / cpu for row in rows for wall, cpu in zip(row.wall, row.cpu, strict=True) if cpu > 0]
+    return statistics.median(ratios) if ratios else float("nan")
+
+
+def participant_json(
+    participant: Participant, running: dict[str, Connection], missing: dict[str, str]
+) -> dict[str, Any]:
+    if participant.name in missing:
+        return {"missing": missing[participant.name]}
+    connection = running[participant.name]
+    return {"python": connection.python, "packages": dict(sorted(connection.packages.items()))}
+
+
+def write(path: Path, report: dict[str, Any], console: Console) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(report, indent=1)
+    flat = re.sub(r"\[[\s\d.,e+-]+\]", lambda numbers: " ".join(numbers[0].split()), text)  # a list of numbers, a line
+    path.write_text(flat + "\n")
+    console.print(f"written to {path}")

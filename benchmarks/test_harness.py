@@ -1,0 +1,138 @@
+"""The harness measures what it says: cd benchmarks && ../.venv/bin/python -m pytest test_harness.py"""
+
+import io
+from contextlib import closing
+
+import pytest
+from rich.console import Console
+
+from harness import environments
+from harness.connection import Connection, Failed
+from harness.declare import Benchmark, Claim, Entry, Fact, Measure, Participant, Section, Unit
+from harness.outcome import MeasureOutcome, Outcome, SectionOutcome, judge
+from harness.rounds import measure_in_rounds
+from harness.run import run
+
+TRIAL = Participant("trial", "workers.trial")
+NS = Unit("ns", 1e9)
+
+
+def entry(task, participant="trial", label="", **parameters):
+    return Entry(participant, label or task, task, parameters)
+
+
+@pytest.fixture
+def trial():
+    with closing(Connection(TRIAL)) as connection:
+        yield connection
+
+
+class Recorder:
+    """A connection that writes down what it is asked."""
+
+    def __init__(self):
+        self.order = []
+
+    def refresh(self):
+        pass
+
+    def ask(self, question, **details):
+        if question == "time":
+            self.order.append(details["key"])
+        return {"cpu": 1.0, "wall": 2.0}
+
+
+def test_interleaving():
+    """In each round every entry runs once, and each round starts one place further."""
+    recorder = Recorder()
+    measure = Measure("m", tuple(entry("steady", label=name) for name in "abc"))
+    outcomes = measure_in_rounds(measure, {"trial": recorder}, {}, 4, lambda _: None)
+    assert recorder.order == [0, 1, 2, 1, 2, 0, 2, 0, 1, 0, 1, 2]
+    assert [outcome.cpu for outcome in outcomes] == [[1.0] * 4] * 3
+
+
+@pytest.mark.parametrize(("size", "accepted"), [(0.5, False), (0.85, True), (1.2, True), (1.41, False)])
+def test_same_law(trial, size, accepted):
+    """Draws of the size asked for are timed; half of it or 1.4 times it is refused, in words."""
+    measure = Measure("m", (entry("steady", size=size),), mean_absolute=1)
+    (outcome,) = measure_in_rounds(measure, {"trial": trial}, {}, 2, lambda _: None)
+    assert (outcome.problem == "") == accepted == (len(outcome.cpu) == 2)
+    assert accepted or "another law" in outcome.problem
+
+
+def test_printing_is_harmless(trial):
+    """What a library prints never ends up among the answers."""
+    (outcome,) = measure_in_rounds(Measure("m", (entry("talkative"),)), {"trial": trial}, {}, 3, lambda _: None)
+    assert not outcome.problem
+    assert len(outcome.wall) == 3
+
+
+def test_faults_are_words(trial):
+    """A task that fails says why, on one line, and the others go on."""
+    measure = Measure("m", (entry("faulty"), entry("steady", size=1)))
+    faulty, steady = measure_in_rounds(measure, {"trial": trial}, {}, 2, lambda _: None)
+    assert faulty.problem == "ValueError: there is no such scale"
+    assert len(steady.cpu) == 2
+
+
+def test_dead_worker_returns(trial):
+    """A worker that dies is reported with its last words, and is back for the next measure."""
+    dead, _ = measure_in_rounds(
+        Measure("m", (entry("mortal"), entry("steady", size=1))), {"trial": trial}, {}, 1, lambda _: None
+    )
+    assert "the last words" in dead.problem
+    (alive,) = measure_in_rounds(Measure("m", (entry("steady", size=1),)), {"trial": trial}, {}, 1, lambda _: None)
+    assert not alive.problem
+
+
+def test_failed_import():
+    """A worker whose library cannot be imported is unavailable, and says so."""
+    with pytest.raises(environments.Unavailable, match="No module named"):
+        Connection(Participant("nobody", "workers.nobody"))
+
+
+def test_unknown_question(trial):
+    with pytest.raises(Failed, match="nonsense"):
+        trial.ask("nonsense")
+
+
+def test_failed_installation(tmp_path, monkeypatch):
+    """Requirements that pip refuses are told in words and leave no environment that looks ready."""
+    monkeypatch.setattr(environments, "BENCHMARKS", tmp_path / "benchmarks")
+    (tmp_path / "benchmarks" / "peers").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "peers" / "broken.txt").write_text("not a requirement\n")
+    with pytest.raises(environments.Unavailable, match="pip could not install it"):
+        environments.prepare("broken")
+    assert not (tmp_path / ".venv-bench-broken" / "ready").exists()
+
+
+@pytest.mark.parametrize(
+    ("limits", "theirs", "holds"),
+    [
+        ({"at_most": 3}, [0.5], True),
+        ({"at_most": 3}, [0.3], False),
+        ({"at_least": 100}, [101.0], True),
+        ({"at_least": 100}, [99.0], False),
+        ({"at_least": 100}, [], None),
+    ],
+)
+def test_claims(limits, theirs, holds):
+    """A claim is ticked, crossed, or left open when a side is missing; the least of the rounds counts."""
+    rows = [Outcome(entry("t", label="ours"), cpu=[1.0, 9.0]), Outcome(entry("t", label="theirs"), cpu=theirs)]
+    measure = Measure("m", tuple(row.entry for row in rows))
+    outcome = SectionOutcome(Section("s", NS, (measure,)), [MeasureOutcome(measure, rows)])
+    assert judge(Claim("c", ("s", "m", "ours"), ("s", "m", "theirs"), **limits), [outcome]).holds is holds
+
+
+def test_missing_participant():
+    """A run without one of its participants goes on, names it, and leaves its claims open."""
+    ghost = Participant("ghost", "workers.nobody")
+    measure = Measure("m", (entry("steady", size=1), entry("steady", "ghost", "theirs", size=1)))
+    claim = Claim("quicker", ("s", "m", "steady"), ("s", "m", "theirs"), at_least=2)
+    fact = Fact("nothing strays", entry("strays"))
+    benchmark = Benchmark("b", (TRIAL, ghost), (Section("s", NS, (measure,)),), (claim,), (fact,), rounds=2)
+    screen = io.StringIO()
+    report = run(benchmark, Console(file=screen, width=100))
+    assert "ghost is missing" in screen.getvalue()
+    assert [verdict["holds"] for verdict in report["claims"]] == [None, False]
+    assert "No module named" in report["participants"]["ghost"]["missing"]

@@ -1,0 +1,1 @@
+"""What each participant does, one module a benchmark and participant; see harness/tasks.py."""

@@ -1,0 +1,105 @@
+"""The shape of the house: imports point down, randomness has one door, and the linters see who breaks the rules."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+BIN = pathlib.Path(sys.executable).parent
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The project's sources and rules, free to be broken."""
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def contract(folder) -> subprocess.CompletedProcess[str]:
+    command = [str(BIN / "lint-imports"), "--no-cache"]
+    environment = {"PYTHONPATH": str(folder / "src"), "PATH": str(BIN)}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_imports_point_down(copy):
+    """The layers contract holds."""
+    done = contract(copy)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("src/flou/bits.py", "from flou.guarantee import PureDP"),  # sideways
+        ("src/flou/laws/geometric.py", "from flou.mechanisms.laplace import Laplace"),  # upwards
+        ("src/flou/errors.py", "import flou.parameters"),  # from the ground floor
+    ],
+)
+def test_an_import_that_points_sideways_or_up_is_refused(copy, file, line):
+    """The contract is seen to refuse."""
+    path = copy / file
+    path.write_text(path.read_text() + f"\n{line}\n")
+    done = contract(copy)
+    assert done.returncode != 0
+    assert "BROKEN" in done.stdout
+
+
+def test_a_module_outside_the_layers_is_refused(copy):
+    """Every module has its place."""
+    (copy / "src/flou/attic.py").write_text('"""Nowhere."""\n')
+    assert contract(copy).returncode != 0
+
+
+FORBIDDEN = [
+    "import random",
+    "import secrets",
+    "from random import gauss",
+    "from secrets import token_bytes",
+    "from numpy import random",
+    "import numpy.random",
+    "from numpy.random import default_rng",
+    "import numpy as np\n\nx = np.random.normal()",
+    "import numpy\n\nx = numpy.random.default_rng()",
+    "import os\n\nx = os.urandom(8)",
+    "from os import urandom",
+]
+
+
+def banned(folder, file: str, text: str) -> bool:
+    path = folder / file
+    path.write_text(text + "\n")
+    command = [str(BIN / "ruff"), "check", "--no-cache", "--select", "TID251", str(path)]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode != 0
+
+
+@pytest.mark.parametrize("text", FORBIDDEN)
+def test_other_sources_of_randomness_are_refused(copy, text):
+    """random, secrets, numpy.random and os.urandom are for bits.py only."""
+    assert banned(copy, "src/flou/laws/somewhere.py", text)
+    assert banned(copy, "src/flou/mechanisms/somewhere.py", text)
+    assert not banned(copy, "src/flou/bits.py", text)
+
+
+def test_files_stay_short():
+    """A file past 300 lines is usually two concepts."""
+    long = [p for p in (ROOT / "src").rglob("*.py") if len(p.read_text().splitlines()) > 300]
+    assert long == []
+
+
+HEAVY = {"matplotlib", "pandas", "polars", "pyarrow", "pyspark", "duckdb", "ibis", "sklearn", "typer", "rich"}
+
+
+@pytest.mark.parametrize(("module", "allowed"), [("flou", set()), ("flou.cli", {"typer", "rich"})])
+def test_importing_flou_is_light(module, allowed):
+    """No plotting, data-frame or engine package is imported before it is needed, and of SciPy nothing either."""
+    program = f"import sys, {module}; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not (HEAVY - allowed) & {name.split(".")[0] for name in loaded}
+    assert "scipy.special" not in loaded
+    assert "scipy.stats" not in loaded

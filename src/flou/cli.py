@@ -142,10 +142,8 @@ def _print_answers(console: Console, answers: demo.Answers) -> None:
     for name in ("question", "answer", "95 % interval", "truth", "inside", "epsilon"):
         table.add_column(name, justify="left" if name == "question" else "right", no_wrap=True)
     for name, answer in (("count", count), ("mean, euros", mean)):
-        low, high = answer.interval
-        digits = 2 if name == "mean, euros" and high - low < 100 else 0
-        interval = f"{low:,.{digits}f} to {high:,.{digits}f}"
-        numbers = (f"{answer.value:,.{digits}f}", interval, f"{answer.truth:,.{digits}f}")
+        value, truth = (f"{number:,.{answer.digits}f}" for number in (answer.value, answer.truth))
+        numbers = (value, " to ".join(answer.between), truth)
         table.add_row(name, *numbers, _inside(answer.holds), f"{answer.cost.epsilon:g}")
     held, bars = sum(histogram.holds), len(histogram.holds)
     numbers = (f"{bars} bars", f"each +- {histogram.error:,}", "")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,19 @@ class Answer:
     def holds(self) -> bool:
         """Whether the interval holds the truth; only made-up data may be asked."""
         return self.interval[0] <= self.truth <= self.interval[1]
+
+    @property
+    def digits(self) -> int:
+        """How many decimals are worth reading: cents when the interval is narrow and not one of whole people."""
+        low, high = self.interval
+        return 0 if isinstance(low, int) or high - low >= 100 else 2
+
+    @property
+    def between(self) -> tuple[str, str]:
+        """The ends of the interval as text, rounded outwards."""
+        low, high = (Decimal(end) for end in self.interval)
+        place = Decimal(1).scaleb(-self.digits)
+        return f"{low.quantize(place, ROUND_FLOOR):,}", f"{high.quantize(place, ROUND_CEILING):,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +264,7 @@ def _draw_histogram(top: Axes, below: Axes, histogram: Histogram) -> None:
     below.axhline(0, color=RED, linewidth=1.1)
     below.errorbar(middles, values - truths, fmt="o", color=INK, markersize=4, **bars)
     below.yaxis.set_major_formatter(lambda people, _: f"{people:+,.0f}" if people else "0")
-    below.locator_params(axis="y", nbins=5)
+    below.locator_params(axis="y", nbins=5, integer=True)
     below.set_title("The same bars enlarged: people released minus people in truth", loc="left", color=INK, fontsize=11)
     for axes in (top, below):
         axes.set_xlim(edges[0], edges[-1])
@@ -267,10 +281,9 @@ def _draw_mean(top: Axes, below: Axes, mean: Answer) -> None:
     )
     below.errorbar([value], [0], xerr=([value - low], [high - value]), fmt="o", color=INK, capsize=5, markersize=5)
     below.axvline(mean.truth, color=RED, linewidth=1.4)
-    digits = 0 if high - low > 5 else 2
-    title = f"The mean enlarged: {value:,.{digits}f}, between {low:,.{digits}f} and {high:,.{digits}f}"
+    title = f"The mean enlarged: {value:,.{mean.digits}f}, between {mean.between[0]} and {mean.between[1]}"
     below.set_title(title, loc="left", color=INK, fontsize=11)
     below.set_yticks([])
     below.spines["left"].set_visible(False)
-    below.xaxis.set_major_formatter(f"{{x:,.{digits}f}}")
+    below.xaxis.set_major_formatter("{x:,.2f}" if high - low < 5 else "{x:,.0f}")
     below.set_xlabel("euros", color=INK, fontsize=10)

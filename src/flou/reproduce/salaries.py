@@ -1,7 +1,7 @@
 """A made-up table of salaries with exactly the deciles that document 001 prints.
 
 The document works on about 400,000 yearly salaries of public servants in the state of New York, a table that
-could not be had. Its nine deciles are printed (5.2.2), and this table stands in for it:
+could not be had. Its nine deciles are printed (5.2.3), and this table stands in for it:
 
 Shape    a monotone cubic through the printed deciles and nine chosen points of the tails is the quantile
          function, so the density is continuous, with one top near 40,000 and another near 75,000

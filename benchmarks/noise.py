@@ -156,8 +156,8 @@ def claims(select: Measure) -> tuple[Claim, ...]:
 
 
 def declare(quick: bool) -> Benchmark:
-    many, few, once = (10**5, 10**3, 200) if quick else (10**6, 2 * 10**4, 2000)
-    select = selection(many)
+    many, few, once = (10**5, 10**3, 200) if quick else (10**6, 2 * 10**4, 1000)
+    select, short = selection(many), 9 if quick else 25
     return Benchmark(
         "noise",
         PARTICIPANTS,
@@ -165,8 +165,8 @@ def declare(quick: bool) -> Benchmark:
             Section(LAPLACE, NS_A_DRAW, tuple(laplace(scale, many, few) for scale in SCALES)),
             Section(GAUSSIAN, NS_A_DRAW, tuple(gaussian(scale, many, few) for scale in SCALES)),
             Section(SELECTION, NS_A_CANDIDATE, (select,), "A million candidates: as many ms a draw."),
-            Section(BITS, GB_A_SECOND, (bits(many),)),
-            Section(CALLS, US_A_CALL, calls(once)),
+            Section(BITS, GB_A_SECOND, (bits(many),), rounds=short),
+            Section(CALLS, US_A_CALL, calls(once), rounds=short),
             Section(IMPORTS, MS, (imports(),), "Python's own start is included.", statistic="median"),
         ),
         claims(select),

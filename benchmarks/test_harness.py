@@ -1,12 +1,14 @@
 """The harness measures what it says: cd benchmarks && ../.venv/bin/python -m pytest test_harness.py"""
 
 import io
+import subprocess
 from contextlib import closing
+from itertools import pairwise
 
 import pytest
 from rich.console import Console
 
-from harness import environments
+from harness import environments, machine
 from harness.connection import Connection, Failed
 from harness.declare import Benchmark, Claim, Entry, Fact, Measure, Participant, Section, Unit
 from harness.outcome import MeasureOutcome, Outcome, SectionOutcome, judge
@@ -43,12 +45,28 @@ class Recorder:
 
 
 def test_interleaving():
-    """In each round every entry runs once, and each round starts one place further."""
+    """In each round every entry runs once, and no entry always follows the same neighbour."""
     recorder = Recorder()
-    measure = Measure("m", tuple(entry("steady", label=name) for name in "abc"))
-    outcomes = measure_in_rounds(measure, {"trial": recorder}, {}, 4, lambda _: None)
-    assert recorder.order == [0, 1, 2, 1, 2, 0, 2, 0, 1, 0, 1, 2]
-    assert [outcome.cpu for outcome in outcomes] == [[1.0] * 4] * 3
+    measure = Measure("m", tuple(entry("steady", label=name) for name in "abcd"))
+    outcomes = measure_in_rounds(measure, {"trial": recorder}, {}, 7, lambda _: None)
+    order = recorder.order
+    assert [sorted(order[start : start + 4]) for start in range(0, 28, 4)] == [[0, 1, 2, 3]] * 7
+    for key in range(4):
+        assert len({before for before, after in pairwise(order) if after == key}) > 1
+    assert [outcome.cpu for outcome in outcomes] == [[1.0] * 7] * 4
+
+
+def test_commit_sees_changes(tmp_path, monkeypatch):
+    """A commit is marked when src/ holds something that it does not."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "benchmarks").mkdir()
+    who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+    for arguments in (["init", "-q"], [*who, "commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True)
+    monkeypatch.setattr(machine, "BENCHMARKS", tmp_path / "benchmarks")
+    assert not machine.commit().endswith("+")
+    (tmp_path / "src" / "new.py").touch()
+    assert machine.commit().endswith("+")
 
 
 @pytest.mark.parametrize(("size", "accepted"), [(0.5, False), (0.85, True), (1.2, True), (1.41, False)])

@@ -68,6 +68,7 @@ class Section:
     note: str = ""
     clock: Literal["cpu", "wall"] = "cpu"
     statistic: Literal["min", "median"] = "min"
+    rounds: int | None = None  # where the calls are short, and therefore noisy, more than the benchmark's
 
 
 Cell: TypeAlias = tuple[str, str, str]  # section title, measure name, entry label

@@ -43,7 +43,7 @@ def commit() -> str | None:
 
 def _git(*arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", *arguments], cwd=BENCHMARKS, capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", *arguments], cwd=BENCHMARKS.parent, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip()

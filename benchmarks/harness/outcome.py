@@ -69,6 +69,7 @@ class SectionOutcome:
             "unit": unit.name,
             "clock": self.section.clock,
             "statistic": self.section.statistic,
+            "rounds": self.section.rounds,
             "measures": [
                 {"name": m.measure.name, "rows": [{"value": self.value(r)} | r.to_json() for r in m.rows]}
                 for m in self.measures

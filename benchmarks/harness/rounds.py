@@ -1,11 +1,12 @@
 """Interleaved rounds: in each round every entry of a measure is timed once, so that all meet the same machine.
 
-The order turns by one place every round: nobody always runs in the wake of the same neighbour.
+The order is shuffled anew every round (the same way in every run): nobody always follows the same neighbour.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Mapping
 
 from harness.connection import Connection, Failed
@@ -32,8 +33,7 @@ def measure_in_rounds(
         step(entry)
         outcomes.append(_prepared(key, entry, measure.mean_absolute, running, missing))
     for number in range(rounds):
-        for place in range(len(outcomes)):
-            key = (place + number) % len(outcomes)
+        for key in random.Random(number).sample(range(len(outcomes)), len(outcomes)):
             step(measure.entries[key])
             _time(key, outcomes[key], running)
     return outcomes

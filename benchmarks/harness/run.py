@@ -9,6 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def main(declare: Callable[[bool], Benchmark], description: str) -> None:
 
 def run(benchmark: Benchmark, console: Console) -> dict[str, Any]:
     """Everything that was measured, printed on the way and ready for JSON."""
-    date, load = machine.now(), machine.load()
+    date, commit, load = machine.now(), machine.commit(), machine.load()
     with ExitStack() as stack:
         running, missing = connect(benchmark.participants, stack, console)
         print_missing(console, missing)
@@ -63,9 +64,8 @@ def run(benchmark: Benchmark, console: Console) -> dict[str, Any]:
     return {
         "benchmark": benchmark.name,
         "date": date,
-        "commit": machine.commit(),
+        "commit": commit,
         "machine": machine.describe() | {"load_before": load, "load_after": machine.load()},
-        "rounds": benchmark.rounds,
         "seconds": round(took, 1),
         "wall_over_cpu": round(waited, 3),
         "participants": {p.name: participant_json(p, running, missing) for p in benchmark.participants},
@@ -91,12 +91,13 @@ def connect(
 def measure(
     benchmark: Benchmark, running: dict[str, Connection], missing: dict[str, str], console: Console
 ) -> list[SectionOutcome]:
-    entries = sum(len(m.entries) for section in benchmark.sections for m in section.measures)
+    sections = [replace(s, rounds=s.rounds or benchmark.rounds) for s in benchmark.sections]
+    steps = sum(len(m.entries) * (section.rounds + 1) for section in sections for m in section.measures)
     outcomes = []
-    with progress(console, entries * (benchmark.rounds + 1)) as step:
-        for section in benchmark.sections:
+    with progress(console, steps) as step:
+        for section in sections:
             found = [
-                MeasureOutcome(m, measure_in_rounds(m, running, missing, benchmark.rounds, step))
+                MeasureOutcome(m, measure_in_rounds(m, running, missing, section.rounds, step))
                 for m in section.measures
             ]
             outcomes.append(SectionOutcome(section, found))

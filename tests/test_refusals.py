@@ -174,7 +174,10 @@ def test_probabilities_are_checked(value):
         (lambda: Bernoulli.exp_minus(math.inf), "x"),
         (lambda: Bernoulli.exp_minus("one"), "x"),
         (lambda: AboveThreshold(threshold=1.5, sensitivity=1, epsilon=1), "threshold"),
-        (lambda: Laplace(sensitivity=2**56, epsilon=1e-15), "scale"),
+        (lambda: Laplace(sensitivity=2**50, epsilon=1e-15), "scale"),
+        (lambda: Staircase(sensitivity=2**48, epsilon=1e-5), "scale"),
+        (lambda: NoisyMax(sensitivity=2**50, epsilon=0.1), "scale"),
+        (lambda: AboveThreshold(threshold=0, sensitivity=2**50, epsilon=0.1), "scale"),
     ],
 )
 def test_choices_that_cannot_be_right_are_refused(maker, name):

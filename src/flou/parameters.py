@@ -45,9 +45,9 @@ LIMITS: dict[str, tuple[Fraction, Fraction]] = {
     "rho": (SMALLEST**2, LARGEST**2),
     "delta": (Fraction(1, 10**60), Fraction(999_999, 10**6)),
     "sensitivity": (Fraction(1, 2**40), Fraction(2**56)),
-    "scale": (Fraction(1, 2**40), Fraction(2**56)),
-    "sigma": (Fraction(1, 2**40), Fraction(2**54)),
-    "sigma_squared": (Fraction(1, 2**80), Fraction(2**108)),
+    "scale": (Fraction(1, 2**40), Fraction(2**50)),
+    "sigma": (Fraction(1, 2**40), Fraction(2**48)),
+    "sigma_squared": (Fraction(1, 2**80), Fraction(2**96)),
 }
 
 WHY: dict[str, str] = {

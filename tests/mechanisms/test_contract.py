@@ -14,6 +14,7 @@ import pytest
 import flou.mechanisms
 from flou.bits import SeededBits
 from flou.errors import InvalidData, InvalidParameter
+from flou.laws import DiscreteLaplace
 from flou.mechanisms import (
     AboveThreshold,
     BernoulliMean,
@@ -59,7 +60,7 @@ SAMPLED = [
 
 def many(mechanism, summary, bits) -> np.ndarray:
     """Many releases: through the vectorised law where sampling goes through it, one by one where it does not."""
-    if isinstance(mechanism, Laplace | Staircase | Gaussian):
+    if isinstance(mechanism, Laplace | Gaussian):
         return mechanism.sample(np.full(DRAWS, summary), bits=bits)
     if isinstance(mechanism, RandomisedResponse | GeneralisedRandomisedResponse):
         return mechanism.sample(np.full(DRAWS, summary), bits=bits)
@@ -358,3 +359,60 @@ def test_signatures_are_keyword_only():
         if name != "Mechanism":
             parameters = inspect.signature(getattr(flou.mechanisms, name)).parameters.values()
             assert all(p.kind is p.KEYWORD_ONLY for p in parameters), name
+
+
+def test_the_staircase_refuses_vectors():
+    """Each coordinate that moves would cost epsilon again, so a vector is not answered."""
+    for call in (Staircase(sensitivity=2, epsilon=1).law, Staircase(sensitivity=2, epsilon=1).sample):
+        with pytest.raises(InvalidData, match="one integer"):
+            call([1, 2])
+
+
+def test_unsigned_utilities_are_clamped():
+    """Utilities beyond the signed range stay the best ones."""
+    utilities = np.array([2**63 + 5, 3, 4], dtype=np.uint64)
+    for kind in (Exponential, PermuteAndFlip, NoisyMax):
+        assert kind(sensitivity=1, epsilon=1).sample(utilities) == 0
+
+
+@pytest.mark.parametrize("gap", [10, 60, 150])
+def test_rare_outcomes_have_their_probability(gap):
+    """An outcome far below the best is as rare as two independent Laplace noises make it."""
+    law = NoisyMax(sensitivity=1, epsilon=2).law([0, gap])  # noises of scale 1
+    # P(Z1 - Z2 > gap) for two discrete Laplace noises, summed directly
+    noise = DiscreteLaplace(1)
+    z = np.arange(-700, 701)
+    direct = float(np.sum(noise.pmf(z) * noise.sf(gap - 1 - z)))  # the first of equals wins
+    assert law.pmf(0) == pytest.approx(direct, rel=1e-9)
+
+
+def test_far_queries_have_their_probability():
+    """Twenty queries far above the threshold that all fail are as rare as the noise makes it."""
+    mechanism = AboveThreshold(threshold=0, sensitivity=1, epsilon=2, split=0.5)
+    law = mechanism.law([60] * 20)
+    threshold, query = mechanism.threshold_noise, mechanism.query_noise
+    z = np.arange(-900, 901)
+    direct = float(np.sum(threshold.pmf(z) * query.cdf(z - 61) ** 20))
+    assert law.pmf(()) == pytest.approx(direct, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [3, 800, 5000, 100_000])
+def test_permute_and_flip_has_mass_one_for_any_number_of_outcomes(n):
+    """The integral is accurate for many outcomes too."""
+    law = PermuteAndFlip(sensitivity=1, epsilon=1).law(np.arange(n) % 7)
+    assert law.probabilities.sum() == pytest.approx(1, rel=1e-9)
+
+
+def test_losses_of_long_fractions_are_rounded_up():
+    """Probabilities with thousands of digits have their loss stated, never understated."""
+    p = Fraction(10**3000 + 1, 3 * 10**3000)
+    loss = RandomisedResponse(p=p, q=Fraction(1, 4)).guarantee.epsilon
+    assert math.log(4 / 3) <= loss <= math.log(4 / 3) * (1 + 1e-9)
+    tiny = Fraction(1, 10**2500)
+    assert RandomisedResponse(p=Fraction(1, 2), q=tiny).guarantee.epsilon >= 2500 * math.log(10) - math.log(2)
+
+
+def test_the_false_answers_of_generalised_response_keep_their_probability():
+    """q is accurate where p is all but one."""
+    mechanism = GeneralisedRandomisedResponse(k=4, epsilon=40)
+    assert mechanism.q == pytest.approx(mechanism.p * math.exp(-40), rel=1e-9)

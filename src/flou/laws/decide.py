@@ -115,7 +115,8 @@ def tail_index(
     x += scale * offset
     floor = np.floor(x)
     result = floor.astype(np.int64)
-    # |error of x| <= scale (2^-51 + 2^-49 |ln U| + 2^-50 (offset + |ln U|)) <= scale 2^-42 as |ln U| < 45.
+    # The unknown bits, the logarithm, the offset and five roundings move x by less than
+    # scale (2^-49 + 2^-48 (|ln U| + offset)), which is below scale 2^-42 because |ln U| < 45.
     x -= floor
     x -= 0.5
     np.abs(x, out=x)
@@ -125,7 +126,7 @@ def tail_index(
     # The same with the margin of each entry: short words know less, common ones much more.
     short = words[unsure].astype(np.float64)
     size = 44.5 - np.log(np.maximum(short, 1.0))  # at least |ln U|
-    margin = scale * (2.0**-50 + 2.0**-48 * (size + offset) + 2.0 ** (65 - length) / np.maximum(short, 1.0))
+    margin = scale * (2.0**-49 + 2.0**-48 * (size + offset) + 2.0 ** (65 - length) / np.maximum(short, 1.0))
     for i in unsure[(x[unsure] >= 0.5 - margin) | (short < 2.0**20)].tolist():
         uniform = Uniform(int(words[i]) >> (64 - length), length, bits)
         result[i] = uniform.index(tail, int(result[i]))

@@ -30,7 +30,7 @@ from flou.parameters import Number, number
 __all__ = ["DiscreteGaussian"]
 
 WIDE = 1000  # from this sigma on, sums are integrals with known corrections
-OVERSHOOT = 1.4  # proposals for each draw still missing: about one in 1.3 is kept
+OVERSHOOT = 1.03  # proposals for each draw still missing, times the rate at which they are kept
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +46,14 @@ class DiscreteGaussian(Law):
     @property
     def sigma(self) -> float:
         return math.sqrt(self.sigma_squared)
+
+    @property
+    def rate(self) -> Fraction:
+        return 1 / (2 * self.sigma_squared)
+
+    def level(self, k: ArrayLike) -> Any:
+        """P(k) = P(0) e^(-rate level(k)), for |k| below 2^31."""
+        return as_integers(k) ** 2
 
     def exponent(self, k: int) -> Fraction:
         """The exact -log(P(k) / P(0))."""
@@ -95,11 +103,13 @@ class DiscreteGaussian(Law):
         t = math.isqrt(math.floor(self.sigma_squared)) + 1
         proposal = DiscreteLaplace(t)
         middle, factor = float(self.sigma_squared / t), float(-1 / (2 * self.sigma_squared))
+        # the share of proposals that is kept: the weights' sum times tanh(1/2t), less what the peak takes
+        kept_share = math.exp(self._log_total + middle * middle * factor) * math.tanh(1 / (2 * t))
 
         def draw(count: int) -> Integers:
             kept = np.empty(0, dtype=np.int64)
             while kept.size < count:
-                y = proposal.draw(math.ceil(OVERSHOOT * (count - kept.size)) + 8, bits)
+                y = proposal.draw(math.ceil(OVERSHOOT * (count - kept.size) / kept_share) + 8, bits)
                 x: Floats = np.abs(y) - middle
                 # The exponent x^2 factor errs by at most 2^-49 (1 + |exponent|), and where it passes
                 # 45 the probability is below 2^-64, inside the fixed part of the margin.

@@ -47,9 +47,23 @@ class DiscreteLaplace(Law):
     def _rate(self) -> float:
         return float(1 / self.scale)
 
+    @property
+    def rate(self) -> Fraction:
+        return 1 / self.scale
+
+    def level(self, k: ArrayLike) -> Any:
+        """P(k) = P(0) e^(-rate level(k))."""
+        return np.abs(as_integers(k))
+
     def exponent(self, k: int) -> Fraction:
         """The exact -log(P(k) / P(0))."""
         return abs(k) / self.scale
+
+    def between(self, lower: ArrayLike, upper: ArrayLike) -> Any:
+        """P(lower <= K <= upper) for lower <= 0 <= upper, accurate also where it is tiny."""
+        a = self._rate
+        sides = -np.expm1(-a * (as_integers(upper) + 1.0)) - np.expm1(-a * (1.0 - as_integers(lower))) + math.expm1(-a)
+        return math.tanh(a / 2) * sides / -math.expm1(-a)
 
     def log_pmf(self, k: ArrayLike) -> Any:
         return math.log(math.tanh(self._rate / 2)) - self._rate * np.abs(as_integers(k))

@@ -51,6 +51,7 @@ class DiscreteStaircase(Law):
         width = integer("sensitivity", sensitivity, 1, LARGEST_SENSITIVITY)
         object.__setattr__(self, "sensitivity", width)
         object.__setattr__(self, "epsilon", number("epsilon", epsilon))
+        number("scale", width / self.epsilon)
         choice("cost", cost, ("absolute", "squared"))
         best = _best(width, self.epsilon, cost) if r is None else integer("r", r, 1, width)
         object.__setattr__(self, "r", best)
@@ -66,6 +67,10 @@ class DiscreteStaircase(Law):
         """How many steps down k stands: P(k) = P(0) e^(-epsilon level(k))."""
         j, o = self._split(k)
         return j + (o >= self.r)
+
+    @property
+    def rate(self) -> Fraction:
+        return self.epsilon
 
     def exponent(self, k: int) -> Fraction:
         """The exact -log(P(k) / P(0))."""

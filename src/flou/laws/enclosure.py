@@ -8,8 +8,8 @@ are used: there is no rounding to trust.
 Why ``exp_minus`` is right: x is halved s times until y = x / 2^s < 1/16. The series of e^-y is summed
 in units of 2^-work; each of its N terms is a floor and off by less than two units, the tail after the
 first zero term is below one unit and the floor of y itself moves the sum by at most one, so the sum is
-off by at most 2 N + 4 units. Squaring s times maps the lower end downward and the upper end upward and
-multiplies the width by at most 2^s, which the s + 24 spare bits absorb.
+off by at most 2 N + 4 units. Squaring s times maps the lower end downward and the upper end upward; each time the
+width at most doubles and grows by two units, which the s + 24 spare bits absorb.
 """
 
 from __future__ import annotations

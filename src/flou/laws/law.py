@@ -2,7 +2,8 @@
 
 A law is a probability distribution on the integers. It knows its probabilities, tails, quantiles and
 moments (floats, accurate to about 1e-12 relative), and it can be sampled, exactly: no float rounding ever
-changes the probability of an outcome.
+changes the probability of an outcome. Draws are 64-bit integers: at the largest scale that is allowed, 2^50, a draw
+beyond them has a probability of e^-8192 and would wrap around.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 
 from flou.laws.law import Floats
 
-__all__ = ["gauss_legendre", "log_ndtr", "ndtr", "scaled_erfc"]
+__all__ = ["gauss_legendre", "log_gamma", "log_ndtr", "ndtr", "scaled_erfc"]
 
 
 def ndtr(x: Any) -> Any:
@@ -38,3 +38,10 @@ def gauss_legendre(n: int) -> tuple[Floats, Floats]:
     """Nodes and weights on [-1, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return nodes, weights
+
+
+def log_gamma(x: Any) -> Any:
+    """log Gamma(x)."""
+    from scipy.special import gammaln
+
+    return gammaln(x)

@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike
 from flou.bits import Bits
 from flou.laws.law import Floats, Integers, Law, as_integers
 from flou.laws.weighted_choice import WeightedChoice
-from flou.parameters import Number
+from flou.parameters import Number, integer
 
 __all__ = ["PiecewiseConstant"]
+
+MOST_CELLS = 2**60
 
 
 class PiecewiseConstant(Law):
@@ -27,6 +29,7 @@ class PiecewiseConstant(Law):
     def __init__(self, exponents: ArrayLike, lengths: ArrayLike, *, rate: Number = 1) -> None:
         self.piece = WeightedChoice(exponents, rate=rate, multiplicities=lengths)
         self.lengths: Integers = np.asarray(lengths).astype(np.int64)
+        integer("cells", sum(self.lengths.tolist()), 1, MOST_CELLS)
         self.ends: Integers = np.cumsum(self.lengths)
 
     def __repr__(self) -> str:

@@ -2,8 +2,8 @@
 
 Law      P(K = k) = P_law(k) / P_law([lower, upper]) inside, 0 outside
 Sampler  draws of the law, kept when inside, where that happens at least one time in four; otherwise the range
-         is narrow next to the law, and a uniform k is kept with probability P_law(k) / P_law(0), decided
-         exactly. The peak 0 must lie inside the bounds, so one of the two always works quickly.
+         is narrow next to the law: up to 2^16 outcomes are chosen among by their weights, and of more a uniform k is
+         kept with probability P_law(k) / P_law(0). All decisions are exact. The peak 0 must lie inside the bounds.
 Caution  its mean is not the law's: an average of truncated values must be corrected
 """
 
@@ -23,16 +23,21 @@ from flou.errors import InvalidParameter
 from flou.laws.decide import coins
 from flou.laws.enclosure import exp_minus
 from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.weighted_choice import WeightedChoice
 from flou.parameters import integer
 
 __all__ = ["Peaked", "Truncated"]
 
 SUMMED = 1 << 22  # as many outcomes are summed one by one
+NARROW = 1 << 16  # as many are weighed one by one
 
 
 class Peaked(Protocol):
     """A law whose probabilities fall on both sides of 0, with exact exponents."""
 
+    @property
+    def rate(self) -> Fraction: ...
+    def level(self, k: ArrayLike) -> Any: ...
     def exponent(self, k: int) -> Fraction: ...
     def log_pmf(self, k: ArrayLike) -> Any: ...
     def cdf(self, k: ArrayLike) -> Any: ...
@@ -68,6 +73,10 @@ class Truncated(Law):
     @property
     def mass(self) -> float:
         """The probability of the range under the law itself."""
+        if hasattr(self.law, "between"):
+            return float(self.law.between(self.lower, self.upper))
+        if self.upper - self.lower < NARROW:
+            return float(np.sum(np.exp(self.law.log_pmf(np.arange(self.lower, self.upper + 1)))))
         return float(1 - self.law.cdf(self.lower - 1) - self.law.sf(self.upper))
 
     def _inside(self, k: Any) -> Any:
@@ -79,10 +88,16 @@ class Truncated(Law):
 
     def cdf(self, k: ArrayLike) -> Any:
         k = np.clip(as_integers(k), self.lower - 1, self.upper)
+        if self.mass < 1e-3 and hasattr(self.law, "between"):  # where differences of the law's own cdf cancel
+            up = self.law.between(self.lower, np.maximum(k, 0)) / self.mass
+            down = 1 - self.law.between(np.minimum(k, -1) + 1, self.upper) / self.mass
+            return np.where(k >= 0, up, down)[()]
         return np.clip((self.law.cdf(k) - self.law.cdf(self.lower - 1)) / self.mass, 0.0, 1.0)[()]
 
     def sf(self, k: ArrayLike) -> Any:
         k = np.clip(as_integers(k), self.lower - 1, self.upper)
+        if self.mass < 1e-3 and hasattr(self.law, "between"):
+            return 1 - self.cdf(k)
         return np.clip((self.law.sf(k) - self.law.sf(self.upper)) / self.mass, 0.0, 1.0)[()]
 
     @property
@@ -98,6 +113,9 @@ class Truncated(Law):
         return _moments(self)[2]
 
     def draw(self, size: int, bits: Bits) -> Integers:
+        if self.mass < 0.25 and self.upper - self.lower < NARROW:
+            levels = self.law.level(np.arange(self.lower, self.upper + 1))
+            return WeightedChoice(levels, rate=self.law.rate).draw(size, bits) + np.int64(self.lower)
         once = self._from_law if self.mass >= 0.25 else self._from_range
 
         def draw(count: int) -> Integers:

@@ -37,7 +37,8 @@ def _whole(name: str, values: ArrayLike) -> Integers:
             "Weights are exact only when their exponents lie on a grid.",
             f"Pass for example {name}=[0, 1, 2], and put the unit of the grid into the rate.",
         )
-    return array.astype(np.int64)
+    clamped: Integers = np.minimum(array, 2**63 - 1).astype(np.int64)
+    return clamped
 
 
 class WeightedChoice(Law):

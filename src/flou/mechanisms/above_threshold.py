@@ -3,7 +3,8 @@
 Law        with R and N_1, N_2, ... independent discrete Laplace of scales D / e1 and m c D / e2 (D the sensitivity,
            c the number of answers, m = 2, or 1 for monotone queries, e1 + e2 = epsilon), query i passes when
            q_i + N_i >= threshold + R; the stream ends after c queries have passed
-Guarantee  epsilon-DP for any stream, also one that is chosen as it goes, and however long it is
+Guarantee  epsilon-DP for any stream, also one that is chosen as it goes, and however long it is, when no query moves by
+           more than D between neighbours (monotone: all of them in the same direction)
 Why        shift R by D: a query that failed still fails, and one that passed still passes if its own noise moves by
            2 D (monotone: D), at a price of e2 / c each
 Error      with probability 1 - beta, for k queries, no query above threshold + alpha fails and none below
@@ -73,6 +74,7 @@ class AboveThreshold(Mechanism):
         object.__setattr__(self, "monotone", bool(monotone))
         object.__setattr__(self, "split", best if split is None else open_probability("split", split))
         object.__setattr__(self, "guarantee", PureDP(epsilon, relation=relation, unit=unit))
+        number("scale", max(self.threshold_noise.scale, self.query_noise.scale))
 
     @property
     def threshold_noise(self) -> DiscreteLaplace:
@@ -146,7 +148,9 @@ class PassingLaw:
     def __init__(self, mechanism: AboveThreshold, queries: Integers) -> None:
         self.answers, self.size = mechanism.answers, queries.size
         noise = mechanism.threshold_noise
-        reach = math.ceil(40 * noise.scale) + 1
+        far = math.ceil(800 * max(noise.scale, mechanism.query_noise.scale))
+        gap = [max(-far, min(far, mechanism.threshold - query)) for query in queries.tolist()]
+        reach = math.ceil(40 * noise.scale) + 1 + max(abs(x) for x in gap)
         if (2 * reach + 1) * queries.size > SUMMED:
             raise InvalidParameter(
                 "The law of AboveThreshold was asked for with a scale too large to be summed over the integers.",
@@ -155,7 +159,7 @@ class PassingLaw:
             )
         offsets = np.arange(-reach, reach + 1)
         self._weights: Floats = noise.pmf(offsets)
-        gaps = (mechanism.threshold + offsets)[:, None] - queries
+        gaps = offsets[:, None] + np.array(gap)
         self._passes: Floats = mechanism.query_noise.sf(gaps - 1)  # P[q + N >= threshold + R], for each R and query
         self._fails: Floats = mechanism.query_noise.cdf(gaps - 1)
 

@@ -1,6 +1,6 @@
 """Additive mechanisms: an integer answer, or a vector of them, plus independent integer noise.
 
-A scalar is a Python integer and never overflows. A vector is an array of 64-bit integers and wraps around like
+A scalar answer is a Python integer of any size. A vector is an array of 64-bit integers and wraps around like
 one: the release modulo 2^64 is post-processing of the release, so the guarantee stands whatever the answer is.
 """
 

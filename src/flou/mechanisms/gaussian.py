@@ -80,7 +80,7 @@ class Gaussian(Additive):
             if chosen == "classic" and guarantee.exact_epsilon >= 1:
                 raise InvalidParameter(
                     f"calibration='classic' needs epsilon below 1, got {shown(epsilon)}.",
-                    "The classic rule is proved there only, and above it the noise would be too small.",
+                    "The classic rule is proved there only, and above it the noise may be too small.",
                     "Use calibration='analytic', which is exact for every epsilon.",
                 )
             sigma = analytic_sigma if chosen == "analytic" else classic_sigma

@@ -56,7 +56,7 @@ class GeneralisedRandomisedResponse(Mechanism):
     @property
     def q(self) -> float:
         """P[report = y] for each other category y."""
-        return (1 - self.p) / (self.k - 1)
+        return self.keep.q / (self.k - 1)
 
     def law(self, answer: int) -> WeightedChoice:
         exponents = np.ones(self.k, dtype=np.int64)

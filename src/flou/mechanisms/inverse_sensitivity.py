@@ -54,6 +54,6 @@ class InverseSensitivity(Mechanism):
         return self.law(lengths).sample(bits=bits)
 
     def best_probability(self, lengths: ArrayLike) -> float:
-        """The most often that any unbiased epsilon-DP mechanism can give the exact answer on these data."""
+        """An upper bound on how often any unbiased epsilon-DP mechanism gives the exact answer on these data."""
         vector = integer_vector("lengths", lengths)
         return float(1 / np.sum(np.exp(-2 * float(self.epsilon) * vector)))

@@ -9,7 +9,7 @@ Law        P[release = 1] = 1 / (1 + exp(-s)), where s is, with d = ones - zeros
            draw: P[release = 1] = P[d + c Z > 0]
 Guarantee  epsilon-DP
 Why        exponential and logistic: the log-odds move by epsilon; inverse sensitivity: two outcomes; geometric: Laplace
-Error      P[wrong] is the law itself; geometric is the least possible for every table at once
+Error      P[wrong] is the law itself; of all that err as often on both sides of the turn, geometric errs least
 Numerics   exact coins for numbers enclosed as finely as needed
 Limits     the exact majority is 1 when ones > zeros, and 0 otherwise (ties included)
 Source     document 003; Ghosh, Roughgarden, Sundararajan (2012) for the geometric version

@@ -44,4 +44,5 @@ def integer_vector(name: str, values: ArrayLike) -> Integers:
             "Privacy is proved on a grid of integers, where no rounding can leak.",
             "Encode the values with a domain first, for example flou.Interval(0, 100).encode(values).",
         )
-    return array.astype(np.int64)
+    clamped: Integers = np.minimum(array, 2**63 - 1).astype(np.int64)  # moves no two unsigned numbers further apart
+    return clamped

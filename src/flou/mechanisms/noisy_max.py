@@ -2,10 +2,11 @@
 
 Law        P[release = i] = P[u_i + Z_i > u_j + Z_j for j < i and >= for j > i], Z independent discrete Laplace
            of scale 1/t (the first of several equal maxima wins)
-Guarantee  epsilon-DP, with t = epsilon / (2 sensitivity), or epsilon / sensitivity for utility="monotone"
+Guarantee  epsilon-DP when no utility moves by more than ``sensitivity`` between neighbours, with
+           t = epsilon / (2 sensitivity), or epsilon / sensitivity when all move the same way (utility="monotone")
 Why        given the other noises, i wins when Z_i reaches a threshold; between neighbours the threshold moves by at
            most 2 sensitivity (monotone: sensitivity), and P[Z >= k + m] >= exp(-t m) P[Z >= k]
-Error      with probability 1 - beta the release is within (2/t) log(n / beta) + 1 of the best utility
+Error      with probability 1 - beta the release is within (2/t) log(n / beta) of the best utility
 Numerics   exact draws on integers, ties included
 Limits     the law is summed over the integers that matter: ask for it when their number times n is below 2^26
 Source     Dwork and Roth (2014), report noisy max; document 003
@@ -26,7 +27,7 @@ from flou.laws.law import Floats
 from flou.laws.tabulated import Tabulated
 from flou.mechanisms.mechanism import Integers, integer_vector
 from flou.mechanisms.selection import Selection
-from flou.parameters import integer, open_probability
+from flou.parameters import integer, number, open_probability
 
 __all__ = ["NoisyMax"]
 
@@ -35,6 +36,9 @@ SUMMED = 1 << 26
 
 class NoisyMax(Selection):
     """One of finitely many outcomes, given their integer utilities; the release is its position."""
+
+    def __post_init__(self) -> None:
+        number("scale", 1 / self.rate)
 
     @property
     def noise(self) -> DiscreteLaplace:
@@ -51,7 +55,8 @@ class NoisyMax(Selection):
     def sample(self, utilities: ArrayLike, *, bits: Bits = SYSTEM) -> int:
         """The position of the outcome that was chosen."""
         vector = integer_vector("utilities", utilities)
-        # Utilities far below the best could wrap around: a gap of 2^62 is beyond any noise that can occur.
+        # Utilities far below the best could wrap around, so gaps are clamped at 2^62: this moves no difference of two
+        # utilities by more than before, and noise of that size has a probability below e^-4096.
         lowest = max(int(vector.max()) - 2**62, -(2**63))
         shifted = np.maximum(vector, lowest) - np.int64(int(vector.max()))
         return int(np.argmax(shifted + self.noise.sample(vector.size, bits=bits)))
@@ -59,22 +64,23 @@ class NoisyMax(Selection):
     def shortfall(self, outcomes: int, *, beta: float) -> float:
         """How far below the best the utility of the release may fall, except with probability beta."""
         count = integer("outcomes", outcomes, 1, 2**60)
-        return 2 / float(self.rate) * math.log(count / float(open_probability("beta", beta))) + 1
+        return 2 / float(self.rate) * math.log(count / float(open_probability("beta", beta)))
 
 
 def _first_maximum(vector: Integers, noise: DiscreteLaplace) -> Floats:
-    best = int(vector.max())
     reach = math.ceil(40 * noise.scale) + 1
-    if (2 * reach + 1) * vector.size > SUMMED:
+    lost = math.ceil(800 * noise.scale)  # a gap beyond which the probability is below the least float
+    gaps = np.array([max(value - int(vector.max()), -lost) for value in vector.tolist()])
+    levels = 2 * reach - int(gaps.min()) + 1
+    if levels * vector.size > SUMMED:
         raise InvalidParameter(
             "The law of NoisyMax was asked for with a scale too large to be summed over the integers.",
             "It has no closed form, and only the law is affected: samples are exact at every scale.",
             "Use a coarser grid for the utilities, or PermuteAndFlip, whose law has a formula.",
         )
-    level = np.arange(best - reach, best + reach + 1)  # the largest noisy utility, up to e^-40
-    gaps = level[:, None] - np.maximum(vector, best - 4 * reach)
-    at_most = noise.cdf(gaps)  # P[u_j + Z_j <= level]
-    less = noise.cdf(gaps - 1)
-    before = np.cumprod(np.hstack([np.ones((level.size, 1)), less[:, :-1]]), axis=1)
-    after = np.cumprod(np.hstack([np.ones((level.size, 1)), at_most[:, :0:-1]]), axis=1)[:, ::-1]
-    return np.asarray(np.sum(before * noise.pmf(gaps) * after, axis=0))
+    needed = np.arange(int(gaps.min()) - reach, reach + 1)[:, None] - gaps  # noise that lifts a utility to each level
+    at_most, less = noise.cdf(needed), noise.cdf(needed - 1)
+    ones = np.ones((needed.shape[0], 1))
+    before = np.cumprod(np.hstack([ones, less[:, :-1]]), axis=1)
+    after = np.cumprod(np.hstack([ones, at_most[:, :0:-1]]), axis=1)[:, ::-1]
+    return np.asarray(np.sum(before * noise.pmf(needed) * after, axis=0))

@@ -2,7 +2,8 @@
 
 Law        visit the outcomes in random order and stop at the first whose coin of probability exp(t (u_i - best)) shows
            heads: P[release = i] = p_i E[1 / (1 + number of heads among the others)], p_i = exp(t (u_i - best))
-Guarantee  epsilon-DP, with t = epsilon / (2 sensitivity), or epsilon / sensitivity for utility="monotone"
+Guarantee  epsilon-DP when no utility moves by more than ``sensitivity`` between neighbours, with
+           t = epsilon / (2 sensitivity), or epsilon / sensitivity when all move the same way (utility="monotone")
 Why        it is the largest of u_i + exponential noise of scale 1/t: see the proof
 Error      its expected shortfall is at most that of the exponential mechanism, and so is every tail
 Numerics   exact: all coins are flipped at once and one of the heads is taken uniformly, which is the same law
@@ -12,8 +13,6 @@ Proof      docs/explanation/proofs/permute_and_flip.md
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,11 +59,16 @@ def _gaps(vector: Integers) -> Words:
 
 
 def _first_head(heads: Floats) -> Floats:
-    """P[i] = p_i times the integral over z in [0, 1] of the product over j != i of (1 - p_j + p_j z)."""
-    n = heads.size
-    nodes, weights = gauss_legendre(min(math.ceil(n / 2), 400))  # exact for n <= 800
-    z = (nodes + 1) / 2
-    with np.errstate(divide="ignore"):
-        factors = np.log1p(-heads[:, None] * (1 - z))
-    others = np.exp(np.sum(factors, axis=0) - factors)
-    return np.asarray(heads * (others @ weights) / 2)
+    """P[i] = p_i times the integral over w in [0, 1] of the product over j != i of (1 - p_j w).
+
+    The product is below exp(-w sum p), so beyond w = 100 / sum p nothing is left to integrate.
+    """
+    nodes, weights = gauss_legendre(400)
+    end = min(1.0, 100 / float(np.sum(heads)))
+    w = end * (nodes + 1) / 2
+    total = np.array([float(np.sum(np.log1p(-heads * x))) for x in w.tolist()])
+    integrals = [
+        np.exp(total - np.log1p(-np.multiply.outer(heads[i : i + CHUNK], w))) @ weights
+        for i in range(0, heads.size, CHUNK)
+    ]
+    return np.asarray(heads * np.concatenate(integrals) * end / 2)

@@ -99,5 +99,5 @@ class RandomisedResponse(Mechanism):
 def _log_ratio_above(a: Fraction, b: Fraction) -> float:
     """|log(a / b)|, rounded up: the float logarithm errs by far less than the relative 2^-40 that is added."""
     ratio = a / b if a > b else b / a
-    log = math.log1p(float(ratio - 1)) if ratio < 2 else math.log(ratio.numerator) - math.log(ratio.denominator)
+    log = math.log1p(float(ratio - 1)) if ratio < 2**40 else math.log(ratio.numerator // ratio.denominator + 1)
     return log * (1 + 2.0**-40)

@@ -35,6 +35,10 @@ class Selection(Mechanism):
         object.__setattr__(self, "epsilon", number("epsilon", epsilon))
         object.__setattr__(self, "utility", choice("utility", utility, ("any", "monotone")))
         object.__setattr__(self, "guarantee", PureDP(epsilon, relation=relation, unit=unit))
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """What a mechanism checks on top."""
 
     @property
     def rate(self) -> Fraction:

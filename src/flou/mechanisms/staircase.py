@@ -6,7 +6,7 @@ Guarantee  epsilon-DP for neighbours whose integer answers differ by at most ``s
 Why        moving by at most D changes the level by at most one: it never falls in i, and level(i + D) = level(i) + 1
 Error      E |release - answer| and the variance are finite sums, known in closed form; r minimises one of them
 Numerics   exact: integer draws, decisions refined until certain
-Limits     one integer answer (or several, each with its own epsilon); for vectors use Laplace or Gaussian
+Limits     one integer answer, never a vector: for vectors use Laplace or Gaussian
 Source     Geng and Viswanath (2014); document 002, whose printed density has mass 2 (corrected here)
 Proof      docs/explanation/proofs/staircase.md
 """
@@ -15,8 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flou.bits import SYSTEM, Bits
+from flou.errors import InvalidData
 from flou.guarantee import PureDP
 from flou.laws import DiscreteStaircase
 from flou.mechanisms.additive import Additive
@@ -27,7 +32,7 @@ __all__ = ["Staircase"]
 
 @dataclass(frozen=True, repr=False)
 class Staircase(Additive):
-    """Stepwise integer noise on one integer; less error than Laplace for epsilon above about 1."""
+    """Stepwise integer noise on one integer: less error than Laplace, the more so the larger epsilon is."""
 
     sensitivity: int
     epsilon: Fraction
@@ -49,3 +54,21 @@ class Staircase(Additive):
         object.__setattr__(self, "epsilon", noise.epsilon)
         object.__setattr__(self, "guarantee", PureDP(epsilon, relation=relation, unit=unit))
         object.__setattr__(self, "noise", noise)
+
+    def law(self, answer: int | ArrayLike) -> Any:
+        return super().law(_one(answer))
+
+    def sample(self, answer: int | ArrayLike, *, bits: Bits = SYSTEM) -> Any:
+        """The answer with exact noise."""
+        return super().sample(_one(answer), bits=bits)
+
+
+def _one(answer: Any) -> Any:
+    """Refuse vectors: every coordinate that moves would cost epsilon."""
+    if np.ndim(answer) != 0:
+        raise InvalidData(
+            "The staircase mechanism takes one integer, got a vector.",
+            "Its steps protect one coordinate, and each of several that move would cost epsilon again.",
+            "Release the coordinates one by one with a share of epsilon each, or use Laplace.",
+        )
+    return answer

@@ -6,7 +6,7 @@ Why        sum |y_i - answer'_i| - sum |y_i - answer_i| <= sensitivity, so the p
            factor of at most exp(a * sensitivity) = exp(epsilon)
 Error      for each coordinate, P[|release - answer| >= t] = 2 exp(-a t) / (1 + exp(-a)) for t = 1, 2, ...
 Numerics   exact: the scale sensitivity / epsilon is a rational number, decisions are refined until certain
-Limits     scales up to 2^56; running time depends (very slightly) on the noise, not for adversarial timing
+Limits     scales up to 2^50; running time depends (very slightly) on the noise, not for adversarial timing
 Source     Dwork, McSherry, Nissim, Smith (2006); Ghosh, Roughgarden, Sundararajan (2012); documents 000 (2), 003
 Proof      docs/explanation/proofs/laplace.md
 """

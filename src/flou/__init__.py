@@ -6,9 +6,13 @@
     flou.laws         exact laws on the integers, sampled at array speed
     flou.guarantee    what a release costs, how costs add up, and what they mean in words
     flou.domain       what is public about a table: bounds, grids, categories
+    flou.open         any table, with its public schema and a budget; ask it for private statistics
+    flou.mean, ...    the shortest call that can be right, for one column
 """
 
-from flou import bits, domain, guarantee, laws, mechanisms
+from flou import bits, central, domain, guarantee, laws, mechanisms, release
+from flou.central import count, histogram, mean, sum
+from flou.central import open_table as open
 from flou.domain import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import (
     BudgetExceeded,
@@ -20,6 +24,8 @@ from flou.errors import (
     ProtocolError,
 )
 from flou.guarantee import ZCDP, ApproxDP, PureDP, compose, parallel
+from flou.release import Release
+from flou.summaries import column
 
 __version__ = "0.1.0"
 
@@ -38,12 +44,21 @@ __all__ = [
     "MissingExtra",
     "ProtocolError",
     "PureDP",
+    "Release",
     "Schema",
     "bits",
+    "central",
+    "column",
     "compose",
+    "count",
     "domain",
     "guarantee",
+    "histogram",
     "laws",
+    "mean",
     "mechanisms",
+    "open",
     "parallel",
+    "release",
+    "sum",
 ]

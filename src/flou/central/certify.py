@@ -1,0 +1,89 @@
+"""What the certificate of a central release says, block by block."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flou.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from flou.central.question import Draft, Question
+    from flou.central.table import Table
+
+__all__ = ["blocks"]
+
+
+def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> dict[str, dict[str, Any]]:
+    """All blocks but the identity."""
+    schema, budget = table.schema, table.budget
+    return {
+        "data": {
+            "dataset": schema.name,
+            "schema_hash": schema.hash,
+            "engine": table._rows.engine,
+            "size_is_public": schema.relation == "substitute" and schema.unit is None,
+        },
+        "unit": {
+            "privacy_unit": schema.unit or "row",
+            "unit_column": schema.unit,
+            "neighbours": schema.relation,
+            "max_rows_per_unit": schema.max_rows_per_unit,
+            "bounds": {name: schema[name].to_dict() for name in schema},
+            "bounds_source": "public",
+            "enforcement": "every row is a unit"
+            if schema.unit is None
+            else "rows beyond the cap are dropped at random",
+        },
+        "loss": {
+            **cost.to_dict(),
+            "composition": "sequential, exact",
+            "cumulative_after": None if budget is None or budget.spent is None else budget.spent.to_dict(),
+            "cap": None if budget is None else budget.total.to_dict(),
+        },
+        "mechanism": draft.mechanism,
+        "keys": {"group_keys": "none", "threshold": None, "unprotected_quantities": [], **draft.keys},
+        "processing": {
+            "statistic": question.statistic,
+            "column": question.column,
+            "preprocessing": ["clamped to public bounds", "rounded to a public grid", "missing values as declared"],
+            "postprocessing": list(draft.postprocessing),
+            "touches_data_again": False,
+        },
+        "accuracy": _accuracy(draft),
+        "channels": {
+            "float_policy": "integers until the noise is drawn",
+            "overflow_policy": "excluded: sums are made in limbs or in 128 bits",
+            "null_policy": "declared in the schema, row by row",
+            "error_policy": "no message contains a value",
+            "timing_policy": "not protected",
+        },
+        "trust": {"model": "central", "parties": 1, "collusion_tolerated": 0},
+        "assurance": {
+            "proof": "docs/explanation/proofs",
+            "tests": "exhaustive on tiny domains, both relations",
+            "known_limits": ["timing", "memory of the host"],
+        },
+        "words": {
+            "cost": cost.in_words(),
+            "not_protected": "What the statistics say about everyone, you included, whether or not you took part.",
+        },
+    }
+
+
+def _accuracy(draft: Draft) -> dict[str, Any]:
+    import numpy as np
+
+    def half(interval: Any) -> float:
+        low, high = interval
+        return float(np.max(np.asarray(high, dtype=float) - np.asarray(low, dtype=float)) / 2)
+
+    noise, total = half(draft.uncertainty.data(0.95)), half(draft.uncertainty.population(0.95))
+    return {
+        "level": 0.95,
+        "noise": noise,
+        "sampling": float(np.sqrt(max(total**2 - noise**2, 0.0))),
+        "grid": draft.uncertainty.grid,
+        "clipping": "declared: clamped to the bounds; how many rows is private",
+        "total": total,
+        "notes": draft.note,
+    }

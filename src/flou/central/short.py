@@ -1,0 +1,71 @@
+"""The shortest call that can be right: one column, its public bounds, an epsilon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flou.central.table import Table
+from flou.domain import Boolean, Categories, Interval, Schema
+from flou.errors import InvalidParameter
+from flou.parameters import Number, Relation
+from flou.release import Release
+from flou.summaries.array_rows import ArrayRows
+
+__all__ = ["count", "histogram", "mean", "sum"]
+
+NAME = "values"
+
+
+def _column(values: Any, relation: Relation, bounds: Any = None, categories: Any = None, domain: Any = None) -> Table:
+    """A table of one column, in memory, whose domain is given in exactly one way."""
+    given = [choice for choice in (bounds, categories, domain) if choice is not None]
+    if len(given) != 1:
+        raise InvalidParameter(
+            "Exactly one of bounds, categories and domain must be given.",
+            "It says what is public about the values, and flou never reads that from the data.",
+            "Pass for example bounds=(0, 100), or categories=['yes', 'no'].",
+        )
+    if bounds is not None:
+        if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+            raise InvalidParameter(
+                "bounds must be a pair (lower, upper).",
+                "Values are clamped to these public bounds.",
+                "Pass for example bounds=(0, 100).",
+            )
+        domain = Interval(*bounds)
+    elif categories is not None:
+        domain = Categories(categories)
+    return Table(ArrayRows({NAME: values}), Schema({NAME: domain}, relation=relation), None)
+
+
+def count(values: Any, *, epsilon: Number, relation: Relation = "add-remove") -> Release:
+    """How many values there are."""
+    return _column(values, relation, domain=Boolean()).count(epsilon=epsilon)
+
+
+def sum(
+    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+) -> Release:
+    """The sum of numbers between public bounds."""
+    return _column(values, relation, bounds, domain=domain).sum(NAME, epsilon=epsilon)
+
+
+def mean(
+    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+) -> Release:
+    """The mean of numbers between public bounds: ``flou.mean(x, bounds=(0, 100), epsilon=0.5)``."""
+    return _column(values, relation, bounds, domain=domain).mean(NAME, epsilon=epsilon)
+
+
+def histogram(
+    values: Any,
+    *,
+    bounds: Any = None,
+    categories: Any = None,
+    domain: Any = None,
+    bins: int | None = None,
+    epsilon: Number,
+    relation: Relation = "add-remove",
+) -> Release:
+    """How many values fall into each of ``bins`` equal bins between bounds, or have each category."""
+    return _column(values, relation, bounds, categories, domain).histogram(NAME, bins=bins, epsilon=epsilon)

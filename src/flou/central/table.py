@@ -1,0 +1,201 @@
+"""A table that answers questions: charge first, then one pass over the rows, then noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flou.bits import SYSTEM, Bits
+from flou.central.budget import Budget
+from flou.central.count import Count, Histogram
+from flou.central.mean import Mean
+from flou.central.question import Context, Draft, Question
+from flou.central.total import Total
+from flou.domain import Schema
+from flou.errors import InvalidParameter
+from flou.guarantee import Guarantee
+from flou.parameters import Number
+from flou.release import Certificate, Release
+from flou.summaries.condition import Condition
+from flou.summaries.request import Sums
+from flou.summaries.rows import Rows
+from flou.summaries.source import rows_of
+
+__all__ = ["GroupedTable", "Table", "open_table"]
+
+
+class _Chain:
+    """The certificates of one table, in the order of release; shared by its filtered views."""
+
+    def __init__(self) -> None:
+        self.certificates: list[Certificate] = []
+
+    @property
+    def last(self) -> str | None:
+        return self.certificates[-1].hash if self.certificates else None
+
+
+class Table:
+    """Rows behind a public schema and a budget."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        schema: Schema,
+        budget: Budget | None,
+        *,
+        bits: Bits = SYSTEM,
+        filtered: bool = False,
+        chain: Any = None,
+    ) -> None:
+        self._rows = rows
+        self.schema = schema
+        self.budget = budget
+        self._bits = bits
+        self._filtered = filtered
+        self._chain = chain or _Chain()
+        self._table_rows: int | None = None
+        for column in schema:
+            rows.require(column)
+
+    def __repr__(self) -> str:
+        return f"Table({', '.join(self.schema)}; {self._rows.engine}; {self.budget or 'no budget'})"
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """All certificates so far, oldest first: a chain that ``flou.release.verify_chain`` can check."""
+        return tuple(self._chain.certificates)
+
+    def _counted(self) -> int | None:
+        """The number of rows, where the relation makes it public."""
+        if self.schema.relation != "substitute" or self.schema.unit is not None:
+            return None
+        if self._table_rows is None and not self._filtered:
+            self._table_rows = int(self._rows.collect([Sums(((),))])[0][0])
+        return self._table_rows
+
+    def _context(self) -> Context:
+        public = self._counted()
+        return Context(self.schema, None if self._filtered else public, public, self._bits)
+
+    def ask(self, *questions: Question) -> list[Release]:
+        """Several questions together: charged together, answered in one pass where the engine can."""
+        context = self._context()
+        costs = [question.cost(context) for question in questions]
+        wanted = [question.requests(context) for question in questions]
+        if self.budget is not None:
+            self.budget.charge(*costs)
+        found = iter(self._capped().collect([request for requests in wanted for request in requests]))
+        drafts = [
+            q.answer([next(found) for _ in requests], context) for q, requests in zip(questions, wanted, strict=True)
+        ]
+        return [self._released(q, d, c) for q, d, c in zip(questions, drafts, costs, strict=True)]
+
+    def _capped(self) -> Rows:
+        """The rows that may count: at most so many of every unit, enforced by the engine."""
+        if self.schema.unit is None:
+            return self._rows
+        return self._rows.capped(self.schema.unit, self.schema.max_rows_per_unit)
+
+    def _released(self, question: Question, draft: Draft, cost: Guarantee) -> Release:
+        from flou.central.certify import blocks
+
+        certificate = Certificate.issue(
+            blocks(self, question, draft, cost), previous=self._chain.last, version=_version()
+        )
+        self._chain.certificates.append(certificate)
+        return Release(
+            question.statistic,
+            question.column,
+            draft.value,
+            cost,
+            certificate,
+            draft.uncertainty,
+            draft.labels,
+            draft.note,
+        )
+
+    def where(self, condition: Condition) -> Table:
+        """The rows for which a condition holds; the budget is shared."""
+        if not isinstance(condition, Condition):
+            raise InvalidParameter(
+                f"where takes a condition on rows, got a {type(condition).__name__}.",
+                "Rows are filtered one by one, by what each of them holds.",
+                'Write for example table.where(flou.column("age") >= 18).',
+            )
+        self._counted()
+        view = Table(
+            self._rows.where(condition), self.schema, self.budget, bits=self._bits, filtered=True, chain=self._chain
+        )
+        view._table_rows = self._table_rows
+        return view
+
+    def group_by(self, column: str) -> GroupedTable:
+        """Questions about every public group of a column, the empty ones included."""
+        return GroupedTable(self, column)
+
+    def count(self, *, epsilon: Number) -> Release:
+        """How many rows there are."""
+        return self.ask(Count(epsilon))[0]
+
+    def sum(self, column: str, *, epsilon: Number) -> Release:
+        """The sum of a column."""
+        return self.ask(Total(column, epsilon))[0]
+
+    def mean(self, column: str, *, epsilon: Number) -> Release:
+        """The mean of a column."""
+        return self.ask(Mean(column, epsilon))[0]
+
+    def histogram(self, column: str, *, bins: int | None = None, epsilon: Number) -> Release:
+        """How many rows fall into each bin of an interval (20 without ``bins``), or have each category."""
+        return self.ask(Histogram(column, epsilon, bins))[0]
+
+
+class GroupedTable:
+    """A table seen group by group."""
+
+    def __init__(self, table: Table, by: str) -> None:
+        domain = table._context().domain(by)
+        if domain.size > 2**20:
+            raise InvalidParameter(
+                f"Column {by!r} has more than 2^20 groups.",
+                "Every public group is answered, the empty ones too.",
+                "Declare it with a coarser grid, or as categories.",
+            )
+        self._table, self._by = table, by
+
+    def count(self, *, epsilon: Number) -> Release:
+        """How many rows every group has."""
+        return self._table.ask(Histogram(self._by, epsilon, None))[0]
+
+    def sum(self, column: str, *, epsilon: Number) -> Release:
+        """The sum of a column in every group."""
+        return self._table.ask(Total(column, epsilon, self._by))[0]
+
+    def mean(self, column: str, *, epsilon: Number) -> Release:
+        """The mean of a column in every group."""
+        return self._table.ask(Mean(column, epsilon, self._by))[0]
+
+
+def open_table(
+    source: Any,
+    *,
+    schema: Schema | Mapping[str, Any] | str,
+    budget: Guarantee | Number | None = None,
+    bits: Bits = SYSTEM,
+) -> Table:
+    """A table from a path, a mapping of columns, a data frame or an engine's table, with its public schema.
+
+    ``budget`` is what may be spent in total: an epsilon, or a guarantee. Without one every question is answered, and
+    the costs are yours to add up.
+    """
+    known = Schema.of(schema)
+    unit = known.unit or "row"
+    purse = None if budget is None else Budget(budget, relation=known.relation, unit=unit)
+    return Table(rows_of(source), known, purse, bits=bits)
+
+
+def _version() -> str:
+    from flou import __version__
+
+    return __version__

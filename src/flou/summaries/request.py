@@ -1,0 +1,77 @@
+"""What can be asked of rows: sums of products of codes, and counts of codes. Nothing else ever leaves an engine.
+
+A code is a column seen through its public domain: a whole number from 0 to size - 1 for every row. All statistics are
+made of two requests, both of them vectors of exact integers that add up when two tables are put together:
+
+    Sums([(), (x,), (x, x), (x, y)], by=g)   for every group of g: the rows, the sum of x, of x^2, of x y
+    Counts([x, y])                           for every pair of codes: the rows that have it
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+from flou.domain import Domain
+from flou.errors import InvalidParameter
+
+__all__ = ["LARGEST_CODE", "LIMB", "Code", "Counts", "Request", "Sums", "Term"]
+
+LARGEST_CODE = 2**31  # so that the product of two codes fits into 62 bits
+LIMB = 22  # bits summed at a time: 2^40 rows of 22 bits stay below 2^62 in any engine
+LARGEST_TABLE = 2**26  # cells of a table of counts
+
+
+@dataclass(frozen=True)
+class Code:
+    """One column, as the codes of a public domain."""
+
+    column: str
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        if self.domain.size > LARGEST_CODE:
+            raise InvalidParameter(
+                f"The grid of column {self.column!r} has {self.domain.size} codes, and at most 2^31 can be summed.",
+                "Products of two codes must fit into 64 bits on every engine.",
+                "Declare a coarser step, or fewer cells.",
+            )
+
+
+Term: TypeAlias = tuple[Code, ...]  # the product of no, one or two codes
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sum of each term over the rows; with ``by``, a row of sums for each of its codes."""
+
+    terms: tuple[Term, ...]
+    by: Code | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.terms),) if self.by is None else (self.by.domain.size, len(self.terms))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many rows have each combination of codes."""
+
+    codes: tuple[Code, ...]
+
+    def __post_init__(self) -> None:
+        if prod(code.domain.size for code in self.codes) > LARGEST_TABLE:
+            names = ", ".join(repr(code.column) for code in self.codes)
+            raise InvalidParameter(
+                f"A table of counts of {names} would have more than 2^26 cells.",
+                "Every cell is released or searched, the empty ones too.",
+                "Ask for fewer bins, or for fewer columns at a time.",
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(code.domain.size for code in self.codes)
+
+
+Request: TypeAlias = Sums | Counts

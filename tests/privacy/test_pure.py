@@ -94,7 +94,9 @@ def test_inverse_sensitivity_with_the_sharper_exponent_is_refused_for_three_outc
 
 def test_majority_with_twice_the_exponent_is_caught():
     """The log-odds may move by epsilon, not by more."""
-    case = next(c for c in CASES if repr(c).startswith("Majority(epsilon=1, version='exponential') substitute"))
+    case = next(
+        c for c in CASES if repr(c).startswith("Majority(epsilon=1, version='exponential', relation='substitute")
+    )
     law = lambda votes: Bernoulli(1 / (1 + math.exp(-(votes[0] - votes[1]))))  # noqa: E731
     assert measured(case, law=law) > 1.5
 

@@ -25,6 +25,12 @@ class Budget:
         """The composition of all charges, None before the first."""
         return compose(*self._costs) if self._costs else None
 
+    @property
+    def remaining(self) -> dict[str, float]:
+        """What is left of every parameter of the total, as far as it can be told by subtraction."""
+        spent = _parameters(self.spent) if self.spent is not None else {}
+        return {name: total - spent.get(name, 0.0) for name, total in _parameters(self.total).items()}
+
     def charge(self, *costs: Guarantee) -> None:
         """Take the costs together, or refuse them together; what is taken is never given back."""
         with self._lock:
@@ -38,16 +44,15 @@ class Budget:
             self._costs.extend(costs)
 
     def _missing(self, costs: tuple[Guarantee, ...]) -> str:
-        spent = {} if not self._costs else _parameters(compose(*self._costs))
         requested, parts = _parameters(compose(*costs)), []
-        for name, total in _parameters(self.total).items():
+        for name, remaining in self.remaining.items():
             if name in requested:
-                remaining = total - spent.get(name, 0.0)
                 parts.append(f"remaining {name} {remaining:.6g}, difference {requested[name] - remaining:.6g}")
         return ", ".join(parts) or f"total {_named(self.total)}"
 
     def __repr__(self) -> str:
-        return f"Budget(total={self.total}, spent={self.spent})"
+        left = ", ".join(f"{name} {value:.6g}" for name, value in self.remaining.items())
+        return f"Budget({_named(self.total)}; remaining {left})"
 
 
 def _parameters(guarantee: Guarantee) -> dict[str, float]:

@@ -52,7 +52,7 @@ class Count(Question):
         mechanism = _laplace(context.rows_per_unit, self.epsilon, context)
         released = max(mechanism.sample(int(found[0][0]), bits=context.bits), 0)
         uncertainty = CountUncertainty(np.array([released]), mechanism.noise, context.table_rows, grouped=False)
-        return Draft(released, uncertainty, described_laplace(mechanism), postprocessing=("not below zero",))
+        return Draft(released, uncertainty, described_laplace(mechanism, context), postprocessing=("not below zero",))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Histogram(Question):
         return Draft(
             value=released,
             uncertainty=CountUncertainty(released, mechanism.noise, context.table_rows),
-            mechanism=described_laplace(mechanism),
+            mechanism=described_laplace(mechanism, context),
             labels=names_of(code.domain),
             postprocessing=("not below zero",),
             keys={"group_keys": "public", "column": self.column},
@@ -98,7 +98,7 @@ def _laplace(sensitivity: int, epsilon: Number, context: Context) -> Laplace:
     return Laplace(sensitivity=sensitivity, epsilon=epsilon, relation=context.schema.relation, unit=context.unit)
 
 
-def described_laplace(mechanism: Laplace) -> dict[str, Any]:
+def described_laplace(mechanism: Laplace, context: Context) -> dict[str, Any]:
     """The mechanism block of a certificate."""
     return {
         "name": "discrete Laplace",
@@ -107,7 +107,7 @@ def described_laplace(mechanism: Laplace) -> dict[str, Any]:
         "sensitivity": float(mechanism.sensitivity),
         "norm": "L1",
         "sampler": "exact, by inversion with refinement",
-        "random_source": "AES-256-CTR keyed by the operating system",
+        "random_source": context.random_source,
     }
 
 

@@ -115,7 +115,7 @@ def described_noise(noise: MomentNoise, context: Context) -> dict[str, Any]:
         "sensitivity": float(mechanism.sensitivity),
         "norm": "L1",
         "sampler": "exact, by inversion with refinement",
-        "random_source": "AES-256-CTR keyed by the operating system",
+        "random_source": context.random_source,
     }
 
 

@@ -10,6 +10,7 @@ Error      a linear function of the moments errs by the same linear function of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -56,20 +57,24 @@ class MomentNoise:
             sensitivity=self.steps * self.sensitivity, epsilon=self.epsilon, relation=self.relation, unit=unit
         )
 
-    def release(self, moments: Moments, *, unit: str, bits: Bits) -> NoisyMoments:
-        """Draw the noise."""
-        mechanism, k = self.mechanism(unit), self.grid.unit
+    def vector(self, moments: Moments) -> dict[str, int]:
+        """The coordinates that are released, before noise, in units of 1/K of a row."""
         if self.known_rows is not None or self.total_only:
             vector = {"first": moments.first, "spread": moments.spread}
         else:
             vector = {
-                "low": moments.rows * k - moments.first - moments.spread,
+                "low": moments.rows * self.grid.unit - moments.first - moments.spread,
                 "spread": moments.spread * 2,
                 "high": moments.first - moments.spread,
             }
         if not self.grid.spreads:
             vector.pop("spread")
-        scale = self.steps * k
+        return vector
+
+    def release(self, moments: Moments, *, unit: str, bits: Bits) -> NoisyMoments:
+        """Draw the noise."""
+        mechanism, vector = self.mechanism(unit), self.vector(moments)
+        scale = self.steps * self.grid.unit
         noisy = {
             name: float(Fraction(mechanism.sample(self.steps * v, bits=bits), scale)) for name, v in vector.items()
         }
@@ -150,18 +155,25 @@ class NoisyMoments:
         return _edge(surprise, self.mean, 0.0, alpha), _edge(surprise, self.mean, 1.0, alpha)
 
 
-def _edge(surprise: Any, inside: float, outside: float, alpha: float) -> float:
+def _edge(surprise: Callable[[float], float], inside: float, outside: float, alpha: float) -> float:
     """The farthest point from ``inside`` towards ``outside`` that is no surprise."""
-    points = inside + (outside - inside) * np.linspace(0, 1, 33) ** 2
-    held = [m for m in points.tolist() if surprise(m) >= alpha]
-    last = held[-1] if held else inside
-    if last == points[-1]:
+    points: list[float] = (inside + (outside - inside) * np.linspace(0, 1, 9) ** 4).tolist()
+    excess = [math.log(max(surprise(m), 1e-300) / alpha) for m in points]
+    held = [i for i, e in enumerate(excess) if e >= 0]
+    last = held[-1] if held else 0
+    if last == len(points) - 1:
         return outside
-    low, high = last, float(points[points.tolist().index(last) + 1]) if held else outside
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if surprise(middle) >= alpha else (low, middle)
-    return low
+    low, high, at_low, at_high = points[last], points[last + 1], max(excess[last], 0.0), excess[last + 1]
+    for _ in range(60):  # false position, with the weight of an end that does not move halved (Illinois)
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        value = math.log(max(surprise(middle), 1e-300) / alpha)
+        if abs(high - low) <= 1e-9 * abs(outside - inside) or abs(value) < 1e-9:
+            return middle
+        if value >= 0:
+            low, at_low, at_high = middle, value, at_high / 2
+        else:
+            high, at_high, at_low = middle, value, at_low / 2
+    return high
 
 
 def moment_noise(grid: MomentGrid, epsilon: Number, context: Any, *, from_zero: bool = False) -> MomentNoise:

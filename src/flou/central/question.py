@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from flou.bits import SYSTEM, Bits
+from flou.bits import SYSTEM, Bits, SystemBits
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee, PureDP
@@ -36,6 +36,12 @@ class Context:
     def without_rows(self) -> Context:
         """The same context for parts of the table, whose numbers of rows are not public."""
         return replace(self, known_rows=None)
+
+    @property
+    def random_source(self) -> str:
+        if isinstance(self.bits, SystemBits):
+            return "AES-256-CTR keyed by the operating system"
+        return "given by the caller: a test, not a release"
 
     @property
     def unit(self) -> str:

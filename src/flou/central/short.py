@@ -6,18 +6,24 @@ from typing import Any
 
 from flou.central.table import Table
 from flou.domain import Boolean, Categories, Interval, Schema
-from flou.errors import InvalidParameter
+from flou.errors import InvalidData, InvalidParameter
 from flou.parameters import Number, Relation
 from flou.release import Release
 from flou.summaries.array_rows import ArrayRows
 
-__all__ = ["count", "histogram", "mean", "sum"]
+__all__ = ["count", "histogram", "majority", "mean", "mode", "std", "sum", "top_k", "variance"]
 
 NAME = "values"
 
 
 def _column(values: Any, relation: Relation, bounds: Any = None, categories: Any = None, domain: Any = None) -> Table:
     """A table of one column, in memory, whose domain is given in exactly one way."""
+    if not hasattr(values, "__len__"):
+        raise InvalidData(
+            f"values must be a column, got a {type(values).__name__}.",
+            "A statistic is about many rows.",
+            "Pass a list, an array, or a column of a data frame.",
+        )
     given = [choice for choice in (bounds, categories, domain) if choice is not None]
     if len(given) != 1:
         raise InvalidParameter(
@@ -69,3 +75,51 @@ def histogram(
 ) -> Release:
     """How many values fall into each of ``bins`` equal bins between bounds, or have each category."""
     return _column(values, relation, bounds, categories, domain).histogram(NAME, bins=bins, epsilon=epsilon)
+
+
+def variance(
+    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+) -> Release:
+    """The variance (divisor n - 1) of numbers between public bounds."""
+    return _column(values, relation, bounds, domain=domain).variance(NAME, epsilon=epsilon)
+
+
+def std(
+    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+) -> Release:
+    """The standard deviation (divisor n - 1) of numbers between public bounds."""
+    return _column(values, relation, bounds, domain=domain).std(NAME, epsilon=epsilon)
+
+
+def mode(
+    values: Any,
+    *,
+    bounds: Any = None,
+    categories: Any = None,
+    domain: Any = None,
+    bins: int | None = None,
+    epsilon: Number,
+    relation: Relation = "add-remove",
+) -> Release:
+    """The most common category, or the fullest of ``bins`` equal bins between bounds."""
+    return _column(values, relation, bounds, categories, domain).mode(NAME, bins=bins, epsilon=epsilon)
+
+
+def top_k(
+    values: Any,
+    k: int,
+    *,
+    bounds: Any = None,
+    categories: Any = None,
+    domain: Any = None,
+    bins: int | None = None,
+    epsilon: Number,
+    relation: Relation = "add-remove",
+) -> Release:
+    """The k most common categories, the most common first."""
+    return _column(values, relation, bounds, categories, domain).top_k(NAME, k, bins=bins, epsilon=epsilon)
+
+
+def majority(values: Any, *, epsilon: Number, relation: Relation = "add-remove") -> Release:
+    """Whether more values are true than false."""
+    return _column(values, relation, domain=Boolean()).majority(NAME, epsilon=epsilon)

@@ -87,8 +87,7 @@ class TotalUncertainty(Uncertainty):
         for group in self.groups:
             weights = {"total": grid.width} if grid.lower == 0 else {"total": grid.width, "rows": grid.lower}
             tau = _sampling(group) if sampling else 0.0
-            rounding = grid.rounding * max(group.rows, 1.0)
-            halves.append(Spread(group.scales(**weights).tolist(), tau).half_width(level) + rounding * 1e-3)
+            halves.append(Spread(group.scales(**weights).tolist(), tau).half_width(level))
         half = np.array(halves)
         low, high = self.values - half, self.values + half
         return (low, high) if self.grouped else (float(low[0]), float(high[0]))

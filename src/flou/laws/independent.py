@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class Independent:
     """A vector ``centre`` plus independent draws of the law ``noise``."""
 
     noise: Law
-    centre: Integers
+    centre: Integers = field(repr=False)  # the answer before noise is not for printing
 
     def __getitem__(self, i: int) -> Law:
         """The law of one coordinate."""
@@ -48,6 +48,10 @@ class Independent:
     @property
     def variance(self) -> Floats:
         return np.full(len(self), self.noise.variance)
+
+    @property
+    def standard_deviation(self) -> Floats:
+        return np.sqrt(self.variance)
 
     @property
     def mean_absolute(self) -> Floats:

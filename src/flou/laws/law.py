@@ -146,12 +146,15 @@ class Law(ABC):
         return self.draw(count, bits).reshape(shape)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Shifted(Law):
     """A law moved by an integer: what an additive mechanism releases."""
 
     law: Law
     by: int
+
+    def __repr__(self) -> str:
+        return f"Shifted({self.law}, by=...)"  # the answer before noise is not for printing
 
     @property
     def centre(self) -> int:

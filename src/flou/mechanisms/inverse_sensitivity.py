@@ -25,7 +25,7 @@ from flou.guarantee import PureDP
 from flou.laws import WeightedChoice
 from flou.mechanisms.exponential import Exponential
 from flou.mechanisms.mechanism import Mechanism, integer_vector
-from flou.parameters import Number, Relation
+from flou.parameters import Number, Relation, number
 
 __all__ = ["InverseSensitivity"]
 
@@ -34,20 +34,16 @@ __all__ = ["InverseSensitivity"]
 class InverseSensitivity(Mechanism):
     """One of finitely many outcomes, given how many records must change to reach each of them."""
 
-    exponential: Exponential
+    epsilon: Fraction
     guarantee: PureDP
 
     def __init__(self, *, epsilon: Number, relation: Relation = "substitute", unit: str = "row") -> None:
-        exponential = Exponential(sensitivity=1, epsilon=epsilon, utility="regret", relation=relation, unit=unit)
-        object.__setattr__(self, "exponential", exponential)
-        object.__setattr__(self, "guarantee", exponential.guarantee)
-
-    @property
-    def epsilon(self) -> Fraction:
-        return self.exponential.epsilon
+        object.__setattr__(self, "epsilon", number("epsilon", epsilon))
+        object.__setattr__(self, "guarantee", PureDP(epsilon, relation=relation, unit=unit))
 
     def law(self, lengths: ArrayLike) -> WeightedChoice:
-        return self.exponential.law(np.negative(integer_vector("lengths", lengths)))
+        exponential = Exponential(sensitivity=1, epsilon=self.epsilon, utility="regret")
+        return exponential.law(np.negative(integer_vector("lengths", lengths)))
 
     def sample(self, lengths: ArrayLike, *, bits: Bits = SYSTEM) -> int:
         """The position of the outcome that was chosen."""

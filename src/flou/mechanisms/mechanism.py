@@ -24,7 +24,8 @@ class Mechanism(ABC):
     guarantee: Guarantee  # what one release costs, for the stated neighbours
 
     def __repr__(self) -> str:
-        return described(self, hide=("guarantee", "noise", "exponential", "yes", "no"))
+        call = described(self, hide=("guarantee", "noise"))
+        return f"{call[:-1]}, relation={self.guarantee.relation!r})"
 
     @abstractmethod
     def law(self, summary: Any) -> Any:
@@ -39,8 +40,9 @@ def integer_vector(name: str, values: ArrayLike) -> Integers:
     """A non-empty vector of integers; what is wrong with it is told by type and shape, never by value."""
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        kind = "one value" if array.ndim == 0 else f"{array.ndim} dimension(s)"
         raise InvalidData(
-            f"{name} must be a non-empty vector of integers, got {array.ndim} dimension(s) of type {array.dtype}.",
+            f"{name} must be an integer or a non-empty vector of integers, got {kind} of type {array.dtype}.",
             "Privacy is proved on a grid of integers, where no rounding can leak.",
             "Encode the values with a domain first, for example flou.Interval(0, 100).encode(values).",
         )

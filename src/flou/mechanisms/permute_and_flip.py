@@ -14,6 +14,8 @@ Proof      docs/explanation/proofs/permute_and_flip.md
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -25,6 +27,7 @@ from flou.laws.normal import gauss_legendre
 from flou.laws.tabulated import Tabulated
 from flou.mechanisms.mechanism import Integers, integer_vector
 from flou.mechanisms.selection import Selection
+from flou.parameters import integer, open_probability
 
 __all__ = ["PermuteAndFlip"]
 
@@ -47,6 +50,11 @@ class PermuteAndFlip(Selection):
         heads = np.concatenate([self._flip(gaps[i : i + CHUNK], bits) for i in range(0, gaps.size, CHUNK)])
         candidates = np.flatnonzero(heads)  # the best outcome always shows heads
         return int(candidates[bits.below(candidates.size, 1)[0]])
+
+    def shortfall(self, outcomes: int, *, beta: float) -> float:
+        """How far below the best the utility of the release may fall, except with probability beta."""
+        count = integer("outcomes", outcomes, 1, 2**60)
+        return math.log(count / float(open_probability("beta", beta))) / float(self.rate)
 
     def _flip(self, gaps: Words, bits: Bits) -> NDArray[np.bool_]:
         heads = np.exp(-float(self.rate) * gaps.astype(np.float64))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from flou.guarantee import Guarantee
 
@@ -71,19 +74,18 @@ def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> d
 
 
 def _accuracy(draft: Draft) -> dict[str, Any]:
-    import numpy as np
-
     def half(interval: Any) -> float:
         low, high = interval
         return float(np.max(np.asarray(high, dtype=float) - np.asarray(low, dtype=float)) / 2)
 
     noise, total = half(draft.uncertainty.data(0.95)), half(draft.uncertainty.population(0.95))
+    bounded = math.isfinite(total)  # no bound at all is written as null
     return {
         "level": 0.95,
-        "noise": noise,
-        "sampling": float(np.sqrt(max(total**2 - noise**2, 0.0))),
+        "noise": noise if bounded else None,
+        "sampling": math.sqrt(max(total**2 - noise**2, 0.0)) if bounded else None,
         "grid": draft.uncertainty.grid,
         "clipping": "declared: clamped to the bounds; how many rows is private",
-        "total": total,
+        "total": total if bounded else None,
         "notes": draft.note,
     }

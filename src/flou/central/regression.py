@@ -1,0 +1,126 @@
+"""Linear regression from one noisy Gram matrix, with errors that contain the noise.
+
+Law        see ``gram.py``: the response and the regressors, D = (p + 2)(p + 3)/2 noisy entries for p regressors
+Guarantee  epsilon-DP, or (epsilon, delta)-DP, in total
+Why        the coefficients are computed from the released Gram matrix alone
+Error      replays of the noise through the same formula; for the population, with the classical sampling error on top.
+           Where replays lose the rank of the matrix the noise drowns the signal, and the interval is the whole line
+Numerics   exact integers on a grid of 2^15 cells until the noise is drawn
+Limits     values are clamped to their bounds, and the coefficients are those of the clamped columns
+Source     Wang (2018); Evans and King (2023) on correcting for known noise
+Proof      docs/explanation/proofs/gram.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.central.covariance import described_gram, normal_numbers
+from flou.central.gram import GramNoise, NoisyGram
+from flou.central.question import Context, Draft, Question
+from flou.guarantee import Guarantee
+from flou.laws.law import Floats
+from flou.parameters import Number
+from flou.release import Uncertainty
+from flou.release.uncertainty import Interval
+from flou.summaries.request import Request
+
+__all__ = ["Regression"]
+
+LOST = 0.01  # of the replays may lose their rank before the interval gives up
+
+
+@dataclass(frozen=True)
+class Regression(Question):
+    """Least squares of a response on regressors, with an intercept."""
+
+    response: str
+    regressors: tuple[str, ...]
+    epsilon: Number
+    delta: Number | None = None
+    statistic = "regression"
+
+    @property
+    def column(self) -> str:  # type: ignore[override]
+        return f"{self.response} on {', '.join(self.regressors)}"
+
+    def _noise(self, context: Context) -> GramNoise:
+        return GramNoise((*self.regressors, self.response), self.epsilon, self.delta, context)
+
+    def cost(self, context: Context) -> Guarantee:
+        noise = self._noise(context)
+        noise.mechanism(max(noise.units))
+        return noise.cost
+
+    def requests(self, context: Context) -> tuple[Request, ...]:
+        return (self._noise(context).request,)
+
+    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
+        noise = self._noise(context)
+        uncertainty = RegressionUncertainty(noise.release(found[0]))
+        labels = ("intercept", *self.regressors)
+        note = "The noise drowns the regressors: more rows or a larger epsilon are needed." if uncertainty.lost else ""
+        return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, note)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionUncertainty(Uncertainty):
+    """Intervals for the coefficients, in the units of the columns."""
+
+    gram: NoisyGram
+
+    def _solved(self, entries: Floats) -> tuple[Floats, NDArray[np.bool_], Floats, Floats]:
+        """Coefficients in units of z, whether the matrix has its rank, its inverse, and the residual variance."""
+        full = self.gram.matrix(entries)
+        left, right = full[..., :-1, :-1], full[..., :-1, -1]
+        values, vectors = np.linalg.eigh(left)
+        sound = values[..., 0] > 0
+        safe = np.maximum(values, 1e-9 * np.maximum(np.abs(values[..., -1:]), 1e-300))
+        inverse = (vectors / safe[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+        beta = np.einsum("...ij,...j->...i", inverse, right)
+        n = np.maximum(full[..., 0, 0], left.shape[-1] + 1.0)
+        left_over = full[..., -1, -1] - np.einsum("...i,...i->...", beta, right)
+        return beta, sound, inverse, np.maximum(left_over, 0.0) / (n - left.shape[-1])
+
+    def _in_units(self, beta: Floats) -> Floats:
+        *regressors, response = self.gram.noise.axes
+        slopes = beta[..., 1:] * response.half / np.array([axis.half for axis in regressors])
+        shift = np.einsum("...i,i->...", slopes, np.array([axis.middle for axis in regressors]))
+        intercept = response.middle + response.half * beta[..., 0] - shift
+        return np.concatenate([intercept[..., None], slopes], axis=-1)
+
+    @property
+    def value(self) -> Floats:
+        return self._in_units(self._solved(self.gram.entries)[0])
+
+    @property
+    def lost(self) -> bool:
+        """Whether the noise drowns the signal."""
+        sound = self._solved(self.gram.replays)[1]
+        return bool(np.mean(~sound) > LOST or not self._solved(self.gram.entries)[1])
+
+    def _interval(self, level: float, sampling: bool) -> Interval:
+        if self.lost:
+            whole = np.full(self.value.shape, np.inf)
+            return -whole, whole
+        beta = self._solved(self.gram.replays)[0]
+        if sampling:
+            _, _, inverse, variance = self._solved(self.gram.entries)
+            root = np.linalg.cholesky(inverse * max(float(variance), 1e-12))
+            beta = beta + normal_numbers(beta.shape) @ root.T
+        low, high = np.quantile(self._in_units(beta), [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return low, high
+
+    def data(self, level: float) -> Interval:
+        return self._interval(level, sampling=False)
+
+    def population(self, level: float) -> Interval:
+        return self._interval(level, sampling=True)
+
+    @property
+    def grid(self) -> float:
+        return max(axis.half / axis.unit if axis.unit > 1 else 0.0 for axis in self.gram.noise.axes)

@@ -125,7 +125,7 @@ def test_ends_are_rounded_outwards():
     assert demo.Answer(1005, (1000, 1010), 1003, cost).between == ("1,000", "1,010")
 
 
-@pytest.mark.parametrize("epsilon", [1, 0.1, 0.3, 1e-6, 7.77, 10_000, Fraction(1, 3)])
+@pytest.mark.parametrize("epsilon", [1, 0.1, 0.3, 1e-5, 7.77, 10_000, Fraction(1, 3)])
 def test_total_cost(table, epsilon):
     """The three costs add up to epsilon, exactly."""
     answers = demo.ask(table[:50], epsilon=epsilon, bits=SeededBits(1))
@@ -177,7 +177,7 @@ def test_truth(table):
     assert answers.histogram.edges == tuple(range(0, 300_001, 20_000))
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1])
+@pytest.mark.parametrize("epsilon", [1e-5, 1e-3, 0.1])
 @pytest.mark.parametrize("rows", [1, 2, 30])
 def test_small_tables(rows, epsilon):
     """However little there is to say, values stay within the bounds and within their intervals."""

@@ -11,7 +11,7 @@
 """
 
 from flou import bits, central, domain, guarantee, laws, mechanisms, release
-from flou.central import count, histogram, mean, sum
+from flou.central import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
 from flou.central import open_table as open
 from flou.domain import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import (
@@ -51,14 +51,20 @@ __all__ = [
     "column",
     "compose",
     "count",
+    "density",
     "domain",
     "guarantee",
     "histogram",
     "laws",
+    "majority",
     "mean",
     "mechanisms",
+    "mode",
     "open",
     "parallel",
     "release",
+    "std",
     "sum",
+    "top_k",
+    "variance",
 ]

@@ -40,7 +40,7 @@ GRID = Interval(0, 300_000, cells=2**32)  # for the sum: a step is 0.00007 euros
 BINS = Interval(0, 300_000, step=20_000)
 HALF = GRID.cells // 2
 
-SMALLEST = Fraction(1, 10**6)
+SMALLEST = Fraction(1, 10**5)
 NEGLIGIBLE = 1e-12
 BLOCKS = 2000
 

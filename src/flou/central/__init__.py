@@ -2,24 +2,48 @@
 
 from flou.central.budget import Budget
 from flou.central.count import Count, Histogram
+from flou.central.covariance import Correlation, Covariance
+from flou.central.density import Density
+from flou.central.keys import Keys
 from flou.central.mean import Mean
+from flou.central.outer_bounds import OuterBounds
 from flou.central.question import Question
-from flou.central.short import count, histogram, mean, sum
+from flou.central.regression import Regression
+from flou.central.selection import MajorityAnswer, Mode, TopK
+from flou.central.short import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
 from flou.central.table import GroupedTable, Table, open_table
 from flou.central.total import Total
+from flou.central.variance import StandardDeviation, Variance
 
 __all__ = [
     "Budget",
+    "Correlation",
     "Count",
+    "Covariance",
+    "Density",
     "GroupedTable",
     "Histogram",
+    "Keys",
+    "MajorityAnswer",
     "Mean",
+    "Mode",
+    "OuterBounds",
     "Question",
+    "Regression",
+    "StandardDeviation",
     "Table",
+    "TopK",
     "Total",
+    "Variance",
     "count",
+    "density",
     "histogram",
+    "majority",
     "mean",
+    "mode",
     "open_table",
+    "std",
     "sum",
+    "top_k",
+    "variance",
 ]

@@ -24,6 +24,7 @@ def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> d
             "dataset": schema.name,
             "schema_hash": schema.hash,
             "engine": table._rows.engine,
+            "conditions": [repr(condition) for condition in table.conditions],
             "size_is_public": schema.relation == "substitute" and schema.unit is None,
         },
         "unit": {

@@ -11,7 +11,7 @@ from flou.parameters import Number, Relation
 from flou.release import Release
 from flou.summaries.array_rows import ArrayRows
 
-__all__ = ["count", "histogram", "majority", "mean", "mode", "std", "sum", "top_k", "variance"]
+__all__ = ["count", "density", "histogram", "majority", "mean", "mode", "std", "sum", "top_k", "variance"]
 
 NAME = "values"
 
@@ -123,3 +123,18 @@ def top_k(
 def majority(values: Any, *, epsilon: Number, relation: Relation = "add-remove") -> Release:
     """Whether more values are true than false."""
     return _column(values, relation, domain=Boolean()).majority(NAME, epsilon=epsilon)
+
+
+def density(
+    values: Any,
+    *,
+    bounds: Any = None,
+    domain: Any = None,
+    terms: int | None = None,
+    points: int = 65,
+    epsilon: Number,
+    relation: Relation = "add-remove",
+) -> Release:
+    """The density of numbers between public bounds, at equally spaced points."""
+    table = _column(values, relation, bounds, domain=domain)
+    return table.density(NAME, terms=terms, points=points, epsilon=epsilon)

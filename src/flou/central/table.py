@@ -8,9 +8,16 @@ from typing import Any
 from flou.bits import SYSTEM, Bits
 from flou.central.budget import Budget
 from flou.central.count import Count, Histogram
+from flou.central.covariance import Correlation, Covariance
+from flou.central.density import Density
+from flou.central.keys import Keys
 from flou.central.mean import Mean
+from flou.central.outer_bounds import OuterBounds
 from flou.central.question import Context, Draft, Question
+from flou.central.regression import Regression
+from flou.central.selection import MajorityAnswer, Mode, TopK
 from flou.central.total import Total
+from flou.central.variance import StandardDeviation, Variance
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
@@ -55,6 +62,7 @@ class Table:
         self._filtered = filtered
         self._chain = chain or _Chain()
         self._table_rows: int | None = None
+        self.conditions: tuple[Condition, ...] = ()  # all of which hold for the rows that are asked about
         for column in schema:
             rows.require(column)
 
@@ -128,6 +136,7 @@ class Table:
             self._rows.where(condition), self.schema, self.budget, bits=self._bits, filtered=True, chain=self._chain
         )
         view._table_rows = self._table_rows
+        view.conditions = (*self.conditions, condition)
         return view
 
     def group_by(self, column: str) -> GroupedTable:
@@ -145,6 +154,55 @@ class Table:
     def mean(self, column: str, *, epsilon: Number) -> Release:
         """The mean of a column."""
         return self.ask(Mean(column, epsilon))[0]
+
+    def variance(self, column: str, *, epsilon: Number) -> Release:
+        """The variance of a column, with divisor n - 1."""
+        return self.ask(Variance(column, epsilon))[0]
+
+    def std(self, column: str, *, epsilon: Number) -> Release:
+        """The standard deviation of a column, with divisor n - 1."""
+        return self.ask(StandardDeviation(column, epsilon))[0]
+
+    def mode(self, column: str, *, bins: int | None = None, epsilon: Number) -> Release:
+        """The most common value of a column, or its fullest bin."""
+        return self.ask(Mode(column, epsilon, 1, bins))[0]
+
+    def top_k(self, column: str, k: int, *, bins: int | None = None, epsilon: Number) -> Release:
+        """The k most common values of a column, the most common first."""
+        return self.ask(TopK(column, epsilon, k, bins))[0]
+
+    def majority(self, column: str, *, epsilon: Number) -> Release:
+        """Whether more rows of a Boolean column say yes than no."""
+        return self.ask(MajorityAnswer(column, epsilon))[0]
+
+    def bounds(self, column: str, *, epsilon: Number) -> Release:
+        """Powers of two beyond which few values of a column lie, when no bounds are known."""
+        return self.ask(OuterBounds(column, epsilon))[0]
+
+    def keys(self, column: str, *, epsilon: Number, delta: Number) -> Release:
+        """The values of a column that enough rows share, with their counts: for categories that are not public."""
+        question, context = Keys(column, epsilon, delta), self._context()
+        cost = question.cost(context)
+        values = question.values(self._rows)
+        if self.budget is not None:
+            self.budget.charge(cost)
+        return self._released(question, question.answer([values], context), cost)
+
+    def covariance(self, *columns: str, epsilon: Number, delta: Number | None = None) -> Release:
+        """The covariance matrix of several columns, row by row; with ``delta``, by Gaussian noise."""
+        return self.ask(Covariance(columns, epsilon, delta))[0]
+
+    def correlation(self, *columns: str, epsilon: Number, delta: Number | None = None) -> Release:
+        """The correlation matrix of several columns, row by row; with ``delta``, by Gaussian noise."""
+        return self.ask(Correlation(columns, epsilon, delta))[0]
+
+    def regression(self, response: str, *regressors: str, epsilon: Number, delta: Number | None = None) -> Release:
+        """The coefficients of a linear regression with an intercept; with ``delta``, by Gaussian noise."""
+        return self.ask(Regression(response, regressors, epsilon, delta))[0]
+
+    def density(self, column: str, *, terms: int | None = None, points: int = 65, epsilon: Number) -> Release:
+        """The density of a column at equally spaced points, as a series of so many cosines."""
+        return self.ask(Density(column, epsilon, terms, points))[0]
 
     def histogram(self, column: str, *, bins: int | None = None, epsilon: Number) -> Release:
         """How many rows fall into each bin of an interval (20 without ``bins``), or have each category."""
@@ -175,6 +233,14 @@ class GroupedTable:
     def mean(self, column: str, *, epsilon: Number) -> Release:
         """The mean of a column in every group."""
         return self._table.ask(Mean(column, epsilon, self._by))[0]
+
+    def variance(self, column: str, *, epsilon: Number) -> Release:
+        """The variance of a column in every group."""
+        return self._table.ask(Variance(column, epsilon, self._by))[0]
+
+    def std(self, column: str, *, epsilon: Number) -> Release:
+        """The standard deviation of a column in every group."""
+        return self._table.ask(StandardDeviation(column, epsilon, self._by))[0]
 
 
 def open_table(

@@ -1,7 +1,8 @@
 """The certificate: what a release says about itself, as JSON, chained to the release before it by a hash.
 
 Everything in it is public: choices, laws and released numbers. It can be checked without the data: ``verify_chain``
-recomputes every hash, so that nothing can be edited, left out or reordered without a trace.
+recomputes every hash, so that no certificate but the last can be edited, left out or moved without a trace; the hash of
+the last one is what an outsider should be given.
 """
 
 from __future__ import annotations
@@ -78,7 +79,24 @@ class Certificate(Mapping[str, Any]):
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        return cls(json.loads(text))
+        """The certificate in a JSON text; its hash is that of the one that was written."""
+        try:
+            tree = json.loads(text)
+        except ValueError:
+            tree = None
+        if not isinstance(tree, dict):
+            raise InvalidData(
+                "This is not a certificate.",
+                "A certificate is one JSON object.",
+                "Pass the text that Certificate.to_json wrote.",
+            )
+        return cls(tree)
+
+    def to_registry(self) -> dict[str, Any]:
+        """What this release says, in the fields of the deployments registry; what only people know is left empty."""
+        from flou.release.registry import registry_entry
+
+        return registry_entry(self)
 
 
 def _fresh() -> bytes:
@@ -91,14 +109,25 @@ def _canonical(blocks: Mapping[str, Any]) -> str:
     return json.dumps(blocks, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def verify_chain(certificates: Iterable[Certificate]) -> None:
-    """Check that each certificate names the hash of the one before it; the first of a chain names none."""
+def verify_chain(certificates: Iterable[Certificate], *, last: str | None = None) -> None:
+    """Check that each certificate names the hash of the one before it; the first of a chain names none.
+
+    Nothing inside a chain can be edited, left out or moved. Its end can: give ``last``, the hash of the newest one as
+    somebody else keeps it, to notice that as well.
+    """
     previous: str | None = None
     for position, certificate in enumerate(certificates, start=1):
-        if certificate["id"]["previous_hash"] != previous:
+        identity = certificate.get("id")
+        if not isinstance(identity, Mapping) or identity.get("previous_hash", "missing") != previous:
             raise InvalidData(
                 f"Certificate {position} does not follow the one before it.",
                 "A certificate was edited, left out or moved.",
                 "Ask for the complete chain, in the order of release.",
             )
         previous = certificate.hash
+    if last is not None and previous != last:
+        raise InvalidData(
+            "The chain does not end with the certificate that it should end with.",
+            "Its newest certificate was edited, or certificates at the end were left out.",
+            "Ask for the complete chain, in the order of release.",
+        )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +14,21 @@ from numpy.typing import NDArray
 from flou.guarantee import Guarantee
 from flou.parameters import choice, open_probability
 from flou.release.certificate import Certificate
+from flou.release.digits import rounded_to
+from flou.release.entries import Entry, entries
+from flou.release.html import html_of
+from flou.release.price import cost_line
 from flou.release.uncertainty import Interval, Uncertainty
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["ErrorParts", "Release"]
 
 Of: TypeAlias = Literal["data", "population"]
 Value: TypeAlias = float | int | str | NDArray[Any]
+
+MOST = 30  # lines that a terminal should show
 
 
 @dataclass(frozen=True)
@@ -74,30 +85,69 @@ class Release:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The same as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
+        """The same as JSON; an end without a limit is null."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def rows(self, level: float = 0.95, *, of: Of = "data") -> list[tuple[str, Any, float, float]]:
         """(label, value, low, high) for every entry: what tables and plots show."""
-        low, high = self.interval(level, of=of)
-        if self.labels is None:
-            return [(self.title, self.value, float(low), float(high))]
-        values = np.atleast_1d(np.asarray(self.value)).ravel().tolist()
-        ends = zip(np.ravel(low).tolist(), np.ravel(high).tolist(), strict=True)
-        return [(label, v, a, b) for label, v, (a, b) in zip(self.labels, values, ends, strict=True)]
+        choice("of", of, ("data", "population"))
+        return [(entry.label, entry.value, *getattr(entry, of)) for entry in entries(self, level)]
+
+    def rounded(self) -> Any:
+        """The value with the digits worth reading: a number, or a list of them. Whole numbers stay whole."""
+        values = [_rounded(entry) for entry in entries(self)]
+        return values[0] if self.labels is None else values
 
     @property
     def title(self) -> str:
-        return self.statistic if self.column is None else f"{self.statistic} of {self.column}"
+        """What was asked."""
+        by = self.certificate.get("keys", {}).get("column")
+        what = self.statistic if self.column is None else f"{self.statistic} of {self.column}"
+        return what if by is None or by == self.column else f"{what} by {by}"
+
+    @property
+    def is_counts(self) -> bool:
+        """Whether the values count rows, so that zero belongs on the axis."""
+        return bool(np.asarray(self.value).dtype.kind in "iu")
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """A Matplotlib figure (extra ``plots``); with ``path`` it is written as well, as PNG or SVG."""
+        from flou.release.plot import plot
+
+        return plot(self, path)
 
     def __repr__(self) -> str:
-        lines = [f"{self.title}, {self.cost}"]
-        for label, value, low, high in self.rows()[:30]:
-            name = "" if self.labels is None else f"{label}: "
-            lines.append(f"  {name}{_short(value)}   95 % interval {_short(low)} to {_short(high)}")
-        if self.labels is not None and len(self.labels) > 30:
-            lines.append(f"  ... {len(self.labels) - 30} more")
-        return "\n".join(lines + ([f"  {self.note}"] if self.note else []))
+        lines = entries(self)
+        texts = [_columns(entry, self.labels is not None) for entry in lines[:MOST]]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+        found = [self.title] + [_aligned(text, widths) for text in texts]
+        if len(lines) > MOST:
+            found.append(f"  ... and {len(lines) - MOST} more")
+        return "\n".join([*found, f"  cost: {cost_line(self.cost)}"] + ([f"  {self.note}"] if self.note else []))
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+
+def _columns(entry: Entry, labelled: bool) -> tuple[str, str, str, str]:
+    name = entry.label if labelled else ""
+    return name, entry.text, entry.between(entry.data), entry.between(entry.population)
+
+
+def _aligned(texts: tuple[str, str, str, str], widths: list[int]) -> str:
+    name, value, data, population = texts
+    start = f"  {name:<{widths[0]}}  " if widths[0] else "  "
+    line = f"{start}{value:>{widths[1]}}"
+    if data:
+        line += f"   95 %: {data:<{widths[2]}}   population: {population}"
+    return line.rstrip()
+
+
+def _rounded(entry: Entry) -> Any:
+    if not entry.is_number or isinstance(entry.value, int):
+        return entry.value
+    number: Decimal = rounded_to(entry.value, entry.place)
+    return float(number)
 
 
 def _half_width(interval: Interval) -> float:
@@ -113,7 +163,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
-def _short(value: Any) -> str:
-    return f"{value:,.6g}" if isinstance(value, int | float) else str(value)

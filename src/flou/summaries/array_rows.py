@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import math
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, TypeAlias
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
 from flou.domain.column import column as as_column
+from flou.domain.column import each, is_numeric, real
 from flou.errors import InvalidData
-from flou.summaries.condition import Both, Comparison, Condition, Either, Negation
+from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
 from flou.summaries.rows import Rows
 
@@ -21,14 +22,6 @@ __all__ = ["ArrayRows"]
 
 CHUNK = 1 << 20
 _MASK = (1 << LIMB) - 1
-_OPERATORS = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 Mask: TypeAlias = NDArray[np.bool_]
 
 
@@ -38,10 +31,10 @@ class ArrayRows(Rows):
     def __init__(
         self, columns: Mapping[str, Any], *, engine: str = "numpy", kept: NDArray[np.int64] | None = None
     ) -> None:
-        self._columns = dict(columns)
+        self._columns = columns if kept is not None else _read(columns)
         self._kept = kept
         self.engine = engine
-        lengths = {len(values) for values in self._columns.values()}
+        lengths = {len(rows) for rows, _ in self._columns.values()}
         if len(lengths) > 1:
             raise InvalidData(
                 "The columns must have the same number of rows.",
@@ -56,7 +49,7 @@ class ArrayRows(Rows):
 
     def _values(self, name: str, start: int, stop: int) -> Any:
         self.require(name)
-        rows, null = as_column(self._columns[name])
+        rows, null = self._columns[name]
         part: slice | NDArray[np.int64] = slice(start, stop) if self._kept is None else self._kept[start:stop]
         return rows[part] if null is None else np.ma.MaskedArray(rows[part], null[part])
 
@@ -82,10 +75,12 @@ class ArrayRows(Rows):
         return totals
 
     def where(self, condition: Condition) -> ArrayRows:
-        kept = np.flatnonzero(self._holds(condition))
-        return self._narrowed(kept if self._kept is None else self._kept[kept])
+        for name in named(condition):
+            self.require(name)
+        return self._narrowed(np.flatnonzero(self._holds(condition)))
 
-    def _narrowed(self, kept: NDArray[np.int64]) -> ArrayRows:
+    def _narrowed(self, chosen: NDArray[np.int64]) -> ArrayRows:
+        kept = chosen if self._kept is None else self._kept[chosen]
         return ArrayRows(self._columns, engine=self.engine, kept=kept)
 
     def _holds(self, condition: Condition) -> Mask:
@@ -99,22 +94,53 @@ class ArrayRows(Rows):
         return _compared(self._values(condition.column, 0, self.length), condition)
 
     def capped(self, unit: str, rows: int) -> ArrayRows:
-        values = self._values(unit, 0, self.length)
-        null = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.zeros(self.length, bool)
-        plain = np.asarray(values)
-        if plain.dtype.kind == "O":
-            null = null | np.array([v is None or v != v for v in plain.tolist()], dtype=bool)
-            plain = np.array([repr(v) for v in plain.tolist()])
-        elif plain.dtype.kind in "fc":
-            null = null | np.isnan(plain)
-        usable = np.flatnonzero(~null)
+        most = self.require_cap(unit, rows)
+        person = _people(self._values(unit, 0, self.length))
+        usable = np.flatnonzero(person >= 0)
         shuffled = usable[np.argsort(SYSTEM.words(usable.size), kind="stable")]
-        _, person = np.unique(plain[shuffled], return_inverse=True)
-        order = np.argsort(person, kind="stable")
-        first = np.concatenate([[0], np.flatnonzero(np.diff(person[order])) + 1]) if order.size else np.zeros(0, int)
-        rank = np.arange(order.size) - np.repeat(first, np.diff(np.append(first, order.size)))
-        kept = np.sort(shuffled[order[rank < rows]])
-        return self._narrowed(kept if self._kept is None else self._kept[kept])
+        order = shuffled[np.argsort(person[shuffled], kind="stable")]  # unit by unit, at random within each
+        starts = np.flatnonzero(np.diff(person[order], prepend=-1))
+        rank = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))
+        return self._narrowed(np.sort(order[rank < most]))
+
+
+def _read(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[Any], Mask | None]]:
+    """Every column as an array and a mask, once: an engine may copy a column each time it is asked."""
+    for name in columns:
+        if not isinstance(name, str):
+            raise InvalidData(
+                f"The names of columns must be texts, got a {type(name).__name__}.",
+                "A schema declares columns by their names.",
+                "Rename the column.",
+            )
+    return {name: as_column(values) for name, values in columns.items()}
+
+
+def _people(values: Any) -> NDArray[np.int64]:
+    """A number for each unit, -1 for rows without one; units that compare as equal are the same unit."""
+    rows = np.asarray(values)
+    if rows.dtype.kind in "biufMmUS":
+        null = np.isnat(rows) if rows.dtype.kind in "Mm" else rows != rows  # NaN
+        person = np.unique(rows, return_inverse=True)[1].astype(np.int64)
+    else:
+        seen: dict[Any, int] = {}
+        person = each(rows, lambda unit: seen.setdefault(_unit(unit), len(seen)), -1, np.int64)
+        null = person < 0
+    if isinstance(values, np.ma.MaskedArray):
+        null = null | np.ma.getmaskarray(values)
+    person[null] = -1
+    return person
+
+
+def _unit(element: Any) -> Any:
+    """What tells one unit from another: numbers by value, texts by their characters, the rest by equality."""
+    if isinstance(element, bytes):
+        return bytes.decode(element)
+    number = real(element)
+    unit = element if number is None else number
+    if unit is None or not bool(unit == unit):
+        raise ValueError("no unit")
+    return unit
 
 
 def _summed(term: Term, code: Any, groups: NDArray[np.int64] | None, request: Sums, rows: int) -> Any:
@@ -122,36 +148,59 @@ def _summed(term: Term, code: Any, groups: NDArray[np.int64] | None, request: Su
     if not term:
         return rows if groups is None else np.bincount(groups, minlength=request.shape[0]).astype(object)
     product = code(term[0]) if len(term) == 1 else code(term[0]) * code(term[1])
+    largest = prod(factor.domain.size - 1 for factor in term)
     total: Any = 0
-    for i in range(3):
-        limb = (product >> (LIMB * i)) & _MASK
+    for shift in range(0, max(largest.bit_length(), 1), LIMB):
+        limb = product if largest <= _MASK else (product >> shift) & _MASK
         if groups is None:
             part: Any = int(np.sum(limb))
         else:  # a chunk of 2^20 limbs of 22 bits stays below 2^53, where floats are exact
             part = np.bincount(groups, weights=limb, minlength=request.shape[0]).astype(np.int64).astype(object)
-        total = total + part * (1 << (LIMB * i))
+        total = total + part * (1 << shift)
     return total
 
 
 def _compared(values: Any, comparison: Comparison) -> Mask:
     """One comparison, row by row; what cannot be compared does not hold."""
-    null = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-    rows = np.asarray(values)
-    function, constant = _OPERATORS[comparison.operator], comparison.constant
-    is_text = isinstance(constant, str)
-    if rows.dtype.kind in ("U" if is_text else "biuf"):
-        held: Mask = np.asarray(function(rows, constant))
-        if rows.dtype.kind == "f":
-            held &= ~np.isnan(rows)
+    rows, constant = np.asarray(values), comparison.constant
+    if isinstance(constant, str):
+        held = _texts(rows, comparison)
+    elif is_numeric(rows):
+        held = _numbers(rows, comparison)
     else:
-        held = np.array([_element(function, v, constant, is_text) for v in rows.tolist()], dtype=bool)
-    return held if null is None else held & ~null
+        function = FUNCTIONS[comparison.operator]
+        held = each(rows, lambda element: _holds_for(function, real(element), constant), False, np.bool_)
+    return held & ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else held
 
 
-def _element(function: Any, value: Any, constant: Any, is_text: bool) -> bool:
-    if value is None or isinstance(value, str) != is_text:
+def _texts(rows: NDArray[Any], comparison: Comparison) -> Mask:
+    function, constant = FUNCTIONS[comparison.operator], comparison.constant
+    if rows.dtype.kind == "U":
+        return np.asarray(function(rows, constant), dtype=np.bool_)
+    return each(rows, lambda element: isinstance(element, str) and function(element, constant), False, np.bool_)
+
+
+def _numbers(rows: NDArray[Any], comparison: Comparison) -> Mask:
+    if rows.dtype.kind == "f":
+        with np.errstate(all="ignore"):  # a signalling NaN
+            doubles = rows.astype(np.float64)
+        stated, held = fitted(comparison, None), ~np.isnan(doubles)
+        return held & (FUNCTIONS[stated[0]](doubles, stated[1]) if isinstance(stated, tuple) else stated)
+    wholes = rows.astype(np.int8) if rows.dtype.kind == "b" else rows
+    limits = np.iinfo(wholes.dtype)
+    stated = fitted(comparison, (int(limits.min), int(limits.max)))
+    if isinstance(stated, bool):
+        return np.full(len(rows), stated)
+    return np.asarray(FUNCTIONS[stated[0]](wholes, stated[1]), dtype=np.bool_)
+
+
+def _holds_for(function: Any, number: Any, constant: Any) -> bool:
+    """Whole numbers are compared exactly, others as doubles."""
+    if number is None:
         return False
-    try:
-        return bool(value == value and function(value, constant))
-    except Exception:
-        return False
+    if not isinstance(number, int):
+        try:
+            number = float(number)
+        except OverflowError:
+            number = math.inf if number > 0 else -math.inf
+    return bool(number == number and function(number, constant))

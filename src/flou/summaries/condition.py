@@ -1,31 +1,60 @@
 """Row-wise conditions: ``column("age") >= 18``, combined with ``&``, ``|`` and ``~``.
 
 A condition is true or false for a row by what that row holds, and false where it holds nothing comparable (NULL,
-NaN): one row never changes what happens to another, so filtering costs no privacy.
+NaN, a text next to a number): one row never changes what happens to another, so filtering costs no privacy.
+
+Rule       whole numbers are compared exactly, however large; other numbers as doubles; truth values are 1 and 0;
+           texts by their characters, where ``<`` follows the code points (on a database: its collation)
 """
 
 from __future__ import annotations
 
+import math
+import operator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+from flou.domain.table import checked_text
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
-__all__ = ["Both", "Column", "Comparison", "Condition", "Either", "Negation", "column"]
+__all__ = [
+    "FUNCTIONS",
+    "Both",
+    "Column",
+    "Comparison",
+    "Condition",
+    "Either",
+    "Negation",
+    "checked",
+    "column",
+    "fitted",
+]
 
 Operator: TypeAlias = Literal["<", "<=", ">", ">=", "==", "!="]
 Constant: TypeAlias = int | float | str | bool
+
+FUNCTIONS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 class Condition:
     """Something that holds for a row, or does not."""
 
     def __and__(self, other: Condition) -> Both:
-        return Both(self, _condition(other))
+        return Both(self, checked(other))
 
     def __or__(self, other: Condition) -> Either:
-        return Either(self, _condition(other))
+        return Either(self, checked(other))
 
     def __invert__(self) -> Negation:
         return Negation(self)
@@ -75,7 +104,11 @@ class Column:
     __hash__ = None  # type: ignore[assignment]
 
     def _compare(self, operator: Operator, constant: Any) -> Comparison:
-        if not isinstance(constant, int | float | str) or constant != constant:
+        if isinstance(constant, np.generic):
+            constant = constant.item()
+        if isinstance(constant, str):
+            return Comparison(self.name, operator, checked_text("text", constant, empty=True))
+        if not isinstance(constant, int | float) or constant != constant:
             raise InvalidParameter(
                 f"Column {self.name!r} can be compared with a number, a text or a truth value, got {shown(constant)}.",
                 "A condition looks at one row at a time, and at nothing else.",
@@ -104,14 +137,63 @@ class Column:
 
 def column(name: str) -> Column:
     """A column of the table, for conditions: ``table.where(flou.column("age") >= 18)``."""
-    return Column(name)
+    return Column(checked_text("name", name))
 
 
-def _condition(other: Any) -> Condition:
-    if not isinstance(other, Condition):
+def fitted(comparison: Comparison, whole: tuple[int, int] | None) -> tuple[Operator, int | float] | bool:
+    """A comparison of numbers as a column of doubles, or of ``whole`` numbers in a range, can state it exactly.
+
+    Engines round constants to the type of the column, or the column to the type of the constant. Here the constant
+    moves to its neighbour among the values that the column can have; a truth value says that all numbers agree.
+    """
+    wanted = comparison.constant
+    assert not isinstance(wanted, str)
+    below, above = _doubles(wanted) if whole is None else _wholes(wanted, *whole)
+    if below is not None and below == above:
+        return comparison.operator, below
+    if comparison.operator in ("<", "<="):
+        return False if below is None else ("<=", below)
+    if comparison.operator in (">", ">="):
+        return False if above is None else (">=", above)
+    return comparison.operator == "!="
+
+
+def _doubles(wanted: float) -> tuple[float, float]:
+    """The nearest doubles at or below and at or above a number."""
+    try:
+        near = float(wanted)
+    except OverflowError:
+        near = math.inf if wanted > 0 else -math.inf
+    if near == wanted:
+        return near, near
+    return (near, math.nextafter(near, math.inf)) if near < wanted else (math.nextafter(near, -math.inf), near)
+
+
+def _wholes(wanted: float, low: int, high: int) -> tuple[int | None, int | None]:
+    """The nearest whole numbers from ``low`` to ``high`` at or below and at or above a number."""
+    below = None if wanted < low else high if wanted >= high else math.floor(wanted)
+    above = None if wanted > high else low if wanted <= low else math.ceil(wanted)
+    return below, above
+
+
+def named(condition: Condition) -> Iterator[str]:
+    """The columns that a condition looks at."""
+    if isinstance(condition, Both | Either):
+        yield from (*named(condition.left), *named(condition.right))
+    elif isinstance(condition, Negation):
+        yield from named(condition.condition)
+    else:
+        comparison = checked(condition)
+        assert isinstance(comparison, Comparison)
+        yield comparison.column
+
+
+def checked(condition: Any) -> Condition:
+    """Refuse what is not a condition."""
+    if not isinstance(condition, Condition):
         raise InvalidParameter(
-            f"A condition can only be combined with another condition, got {shown(other)}.",
+            f"Rows are chosen by a condition on their columns, got {shown(condition)}.",
             "A plain value does not look at a row.",
             'Write for example (flou.column("age") >= 18) & (flou.column("age") < 65).',
         )
-    return other
+    return condition

@@ -1,7 +1,7 @@
 """Rows behind DuckDB: files larger than memory, relations, and anything DuckDB can read, by SQL made of codes.
 
 All requests of one call share one pass: every sum and every table of counts is one grouping set of one query. DuckDB
-sums 64-bit integers into 128 bits, so no sum overflows. A cast in DuckDB rounds: codes are floored first, then cast.
+sums 64-bit integers into 128 bits, so no sum overflows, and sums come back as two halves of 62 bits.
 """
 
 from __future__ import annotations
@@ -12,29 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Boolean, Categories, Domain, Integers, Interval
-from flou.summaries.condition import Both, Comparison, Condition, Either, Negation
-from flou.summaries.request import Code, Counts, Request, Sums
-from flou.summaries.rows import Rows
+from flou.bits import SYSTEM
+from flou.domain import Interval
+from flou.summaries.condition import Condition, named
+from flou.summaries.duck_sql import ColumnSQL, condition_sql
+from flou.summaries.request import LARGEST_CODE, Code, Counts, Request, Term
+from flou.summaries.rows import Rows, free, quiet
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 __all__ = ["DuckRows"]
 
-_WHOLE = {
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "HUGEINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "UBIGINT",
-    "UHUGEINT",
-}
-_REAL = {"FLOAT", "DOUBLE"}
+HALF = 62  # bits of the lower part of a sum
 
 
 class DuckRows(Rows):
@@ -50,174 +40,134 @@ class DuckRows(Rows):
     ) -> None:
         self._relation = relation
         self._as_text = as_text
-        self._keep = keep  # the connection that the relation lives in, where nobody else holds it
+        self._keep = keep  # the connection that the relation lives in, where nobody else holds it; it closes with us
         self.engine = engine
-        self._types = {
-            name: str(kind).split("(")[0] for name, kind in zip(relation.columns, relation.types, strict=True)
-        }
+        kinds = zip(relation.columns, relation.types, strict=True)
+        self._columns = {name: ColumnSQL(name, str(kind), as_text) for name, kind in kinds}
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(self._types)
+        return tuple(self._columns)
 
     def _with(self, relation: DuckDBPyRelation) -> DuckRows:
         return DuckRows(relation, as_text=self._as_text, engine=self.engine, keep=self._keep)
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
-        codes: dict[Code, str] = {}
-
-        def name(code: Code) -> str:
+        query = _Query(requests)
+        for code in query.codes:
             self.require(code.column)
-            return codes.setdefault(code, f"c{len(codes)}")
+        with quiet(self.engine):
+            rows = self._relation
+            if query.codes:
+                direct = {code: name for code, name in query.codes.items() if code not in query.shifts}
+                inner = [f"{self._columns[code.column].code(code.domain)} AS {name}" for code, name in direct.items()]
+                rows = rows.project(", ".join(inner))
+            if query.shifts:
+                shifted = (
+                    f"{source} >> {bits} AS {query.codes[code]}" for code, (source, bits) in query.shifts.items()
+                )
+                rows = rows.project(", ".join(["*", *shifted]))
+            found = self._fetched(rows.aggregate(*query.aggregation))
+        return [query.placed(request, found) for request in requests]
 
-        sums: dict[tuple[str, ...], str] = {}
-        groupings: dict[tuple[str, ...], int] = {}
-        for request in requests:
-            if isinstance(request, Counts):
-                groupings.setdefault(tuple(name(code) for code in request.codes), len(groupings))
-            else:
-                groupings.setdefault(() if request.by is None else (name(request.by),), len(groupings))
-                for term in request.terms:
-                    if term:
-                        sums.setdefault(tuple(name(code) for code in term), f"s{len(sums)}")
-        keys = sorted({key for grouping in groupings for key in grouping})
-        inner = ", ".join(f"{self._code_sql(code)} AS {alias}" for code, alias in codes.items()) or "1 AS one"
-        outputs = [*keys, "count(*) AS n", *(f"sum({' * '.join(term)}) AS {alias}" for term, alias in sums.items())]
-        if keys:
-            outputs.append(f"grouping({', '.join(keys)}) AS mark")
-        query = f"SELECT {', '.join(outputs)} FROM (SELECT {inner} FROM flou_rows)"
-        if keys:
-            sets = ", ".join(f"({', '.join(grouping)})" for grouping in groupings)
-            query += f" GROUP BY GROUPING SETS ({sets})"
-        found = self._query(query)
-        answer = found.fetchall()
-        table = {column: [row[i] for row in answer] for i, column in enumerate(found.columns)}
-        mark = np.array(table.get("mark", [0] * len(answer)), dtype=np.int64)
-        return [_placed(request, name, keys, table, mark, sums) for request in requests]
+    def _fetched(self, relation: DuckDBPyRelation) -> dict[str, NDArray[Any]]:
+        """The one place where an answer leaves DuckDB."""
+        return {name: np.asarray(values) for name, values in relation.fetchnumpy().items()}
 
     def where(self, condition: Condition) -> DuckRows:
-        return self._with(self._relation.filter(self._condition_sql(condition)))
+        for column in named(condition):
+            self.require(column)
+        return self._with(self._relation.filter(condition_sql(condition, self._columns)))
 
     def capped(self, unit: str, rows: int) -> DuckRows:
-        self.require(unit)
-        column = _quoted(unit)
-        drawn = f"SELECT *, random() AS flou_draw FROM flou_rows WHERE {column} IS NOT NULL"
-        rank = f"row_number() OVER (PARTITION BY {column} ORDER BY flou_draw)"
-        query = f"SELECT * EXCLUDE (flou_draw) FROM ({drawn}) QUALIFY {rank} <= {int(rows)}"
-        return self._with(self._query(query))
-
-    def _query(self, query: str) -> DuckDBPyRelation:
-        found = self._relation.query("flou_rows", query)
-        assert found is not None, "a SELECT has a result"
-        return found
-
-    def _number_sql(self, column: str) -> str | None:
-        """The column as a DOUBLE that may be NULL, or None where it holds no numbers at all."""
-        kind, quoted = self._types[column], _quoted(column)
-        if self._as_text:
-            return f"TRY_CAST({quoted} AS DOUBLE)"
-        if kind in _REAL | _WHOLE | {"DECIMAL", "BOOLEAN"}:
-            return f"CAST({quoted} AS DOUBLE)"
-        return None
-
-    def _code_sql(self, code: Code) -> str:
-        domain, missing = code.domain, code.domain.missing_code
-        if isinstance(domain, Categories):
-            return self._category_sql(code.column, domain)
-        number = self._number_sql(code.column)
-        if number is None:
-            return str(missing)
-        if isinstance(domain, Boolean) and self._as_text:
-            words = {"true": 1, "1": 1, "false": 0, "0": 0}
-            cases = " ".join(f"WHEN '{word}' THEN {bit}" for word, bit in words.items())
-            return f"CASE lower({_quoted(code.column)}) {cases} ELSE {missing} END"
-        if isinstance(domain, Boolean):
-            return f"CASE WHEN {number} = 1 THEN 1 WHEN {number} = 0 THEN 0 ELSE {missing} END"
-        if isinstance(domain, Integers) and self._types[code.column] in _WHOLE:
-            x = f"CAST({_quoted(code.column)} AS HUGEINT)"
-            inside = f"LEAST(GREATEST({x}, {domain.lower}), {domain.upper})"
-            return f"CASE WHEN {x} IS NULL THEN {missing} ELSE CAST({inside} - {domain.lower} AS BIGINT) END"
-        grid = _grid_sql(number, domain)
-        return f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {missing} ELSE {grid} END"
-
-    def _category_sql(self, column: str, domain: Categories) -> str:
-        text, number = _quoted(column), self._number_sql(column)
-        is_text = self._as_text or self._types[column] in {"VARCHAR", "ENUM"}
-        is_truth = self._types[column] == "BOOLEAN"
-        cases = []
-        for code, value in enumerate(domain.values):
-            if isinstance(value, bool):
-                if is_truth:
-                    cases.append(f"WHEN {text} = {str(value).lower()} THEN {code}")
-                elif self._as_text:
-                    cases.append(f"WHEN lower({text}) = '{str(value).lower()}' THEN {code}")
-            elif isinstance(value, str):
-                if is_text:
-                    cases.append(f"WHEN {text} = {_literal(value)} THEN {code}")
-            elif number is not None and not is_truth:
-                cases.append(f"WHEN {number if self._as_text else text} = {value} THEN {code}")
-        return f"CASE {' '.join(cases)} ELSE {domain.missing_code} END" if cases else str(domain.missing_code)
-
-    def _condition_sql(self, condition: Condition) -> str:
-        if isinstance(condition, Both | Either):
-            word = "AND" if isinstance(condition, Both) else "OR"
-            return f"({self._condition_sql(condition.left)} {word} {self._condition_sql(condition.right)})"
-        if isinstance(condition, Negation):
-            return f"(NOT {self._condition_sql(condition.condition)})"
-        assert isinstance(condition, Comparison)
-        self.require(condition.column)
-        sign = {"==": "=", "!=": "<>"}.get(condition.operator, condition.operator)
-        if isinstance(condition.constant, str):
-            if self._as_text or self._types[condition.column] in {"VARCHAR", "ENUM"}:
-                return f"COALESCE({_quoted(condition.column)} {sign} {_literal(condition.constant)}, false)"
-            return "false"
-        number = self._number_sql(condition.column)
-        if number is None:
-            return "false"
-        return f"COALESCE(NOT isnan({number}) AND {number} {sign} {float(condition.constant)!r}, false)"
+        """Rows of a unit are ordered by a keyed hash of DuckDB's random numbers, which a user could have seeded."""
+        most = self.require_cap(unit, rows)
+        column = self._columns[unit]
+        rank, draw = (free(name, self.columns) for name in ("flou_rank", "flou_draw"))
+        drawn = f"*, hash(random(), {int(SYSTEM.words(1)[0])}::UBIGINT) AS {draw}"
+        ranked = f"*, row_number() OVER (PARTITION BY {column.name} ORDER BY {draw}) AS {rank}"
+        with quiet(self.engine):
+            kept = self._relation.filter(column.present()).project(drawn).project(ranked).filter(f"{rank} <= {most}")
+            return self._with(kept.project(f"* EXCLUDE ({rank}, {draw})"))
 
 
-def _grid_sql(x: str, domain: Domain) -> str:
-    """floor((x - lower) / step) inside the bounds, by the same double operations as everywhere."""
-    if isinstance(domain, Interval):
-        clamped = f"LEAST(GREATEST({x}, {domain.lower!r}::DOUBLE), {domain.upper!r}::DOUBLE)"
-        cell = f"LEAST(FLOOR(({clamped} - {domain.lower!r}::DOUBLE) / {domain.step!r}::DOUBLE), {domain.cells - 1})"
-        return f"CAST({cell} AS BIGINT)"
-    assert isinstance(domain, Integers)
-    whole = f"LEAST(GREATEST(FLOOR({x}), {domain.lower}), {domain.upper})"
-    return f"CAST({whole} AS BIGINT) - {domain.lower}"
+class _Query:
+    """The names of codes and sums, and the grouping sets, of requests that are asked together."""
 
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self.codes: dict[Code, str] = {}
+        self.sums: dict[tuple[int, frozenset[Code]], tuple[str, str]] = {}
+        groupings: dict[frozenset[str], None] = {}
+        for request in requests:
+            groupings.setdefault(frozenset(self._name(code) for code in _keys(request)))
+            for term in () if isinstance(request, Counts) else request.terms:
+                names = [self._name(code) for code in term]
+                if len(term) == 2 and term[0].domain.size * term[1].domain.size > LARGEST_CODE:
+                    names[0] += "::BIGINT"  # codes are INTEGER, whose products stop at 31 bits
+                if term:
+                    self.sums.setdefault(_product(term), (f"s{len(self.sums)}", " * ".join(names)))
+        self.keys = sorted({key for grouping in groupings for key in grouping})
+        self.shifts = _shifts(self.codes)
+        outputs = [*self.keys, "count(*) AS n"]
+        for name, product in self.sums.values():
+            total = f"coalesce(sum({product}), 0)"
+            outputs.append(f"CAST({total} // {1 << HALF} AS BIGINT) AS {name}_high")
+            outputs.append(f"CAST({total} % {1 << HALF} AS BIGINT) AS {name}_low")
+        if self.keys:
+            outputs.append(f"CAST(grouping({', '.join(self.keys)}) AS BIGINT) AS mark")
+        sets = ", ".join(f"({', '.join(sorted(grouping))})" for grouping in groupings)
+        self.aggregation = (", ".join(outputs), f"GROUPING SETS ({sets})" if self.keys else "")
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    def _name(self, code: Code) -> str:
+        return self.codes.setdefault(code, f"c{len(self.codes)}")
 
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _placed(
-    request: Request,
-    name: Any,
-    keys: list[str],
-    table: dict[str, list[Any]],
-    mark: NDArray[np.int64],
-    sums: dict[Any, str],
-) -> NDArray[Any]:
-    """The part of the common answer that belongs to one request, as a dense array."""
-    grouping = [name(code) for code in request.codes] if isinstance(request, Counts) else []
-    if isinstance(request, Sums) and request.by is not None:
-        grouping = [name(request.by)]
-    # bit i of the mark, from the right, is 1 when that key is summed over
-    own = sum((key not in grouping) << (len(keys) - 1 - i) for i, key in enumerate(keys))
-    rows = np.flatnonzero(mark == own).tolist()
-    result = np.zeros(request.shape, dtype=np.int64 if isinstance(request, Counts) else object)
-    for row in rows:
-        cell = tuple(table[key][row] for key in grouping)
+    def placed(self, request: Request, found: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """The part of the common answer that belongs to one request, as a dense array."""
+        grouping = [self.codes[code] for code in _keys(request)]
+        rows: Any = slice(None)
+        if self.keys:  # bit i of the mark, from the right, is 1 when that key is summed over
+            last = len(self.keys) - 1
+            rows = found["mark"] == sum((key not in grouping) << (last - i) for i, key in enumerate(self.keys))
+        cells = tuple(found[key][rows].astype(np.int64) for key in grouping)
+        result = np.zeros(request.shape, dtype=np.int64 if isinstance(request, Counts) else object)
         if isinstance(request, Counts):
-            result[cell] = table["n"][row]
-        else:
-            for i, term in enumerate(request.terms):
-                value = table[sums[tuple(name(code) for code in term)]][row] if term else table["n"][row]
-                result[(*cell, i)] = int(value or 0)
-    return result
+            result[cells] = found["n"][rows]
+            return result
+        for i, term in enumerate(request.terms):
+            values = found["n"][rows].astype(object)
+            if term:
+                name = self.sums[_product(term)][0]
+                high, low = (found[f"{name}_{part}"][rows].astype(object) for part in ("high", "low"))
+                values = high * (1 << HALF) + low
+            result[(*cells, i)] = values if cells else values[0]
+        return result
+
+
+def _product(term: Term) -> tuple[int, frozenset[Code]]:
+    """What a product is, whatever the order of its factors."""
+    return len(term), frozenset(term)
+
+
+def _keys(request: Request) -> tuple[Code, ...]:
+    if isinstance(request, Counts):
+        return request.codes
+    return () if request.by is None else (request.by,)
+
+
+def _shifts(codes: dict[Code, str]) -> dict[Code, tuple[str, int]]:
+    """Codes that are the upper bits of a finer code of the same column: its name, and by how many bits.
+
+    Doubles scale exactly by powers of two, so that floor(d / (2^k step)) is floor(d / step) without its last k bits.
+    """
+    shifts: dict[Code, tuple[str, int]] = {}
+    finest: dict[tuple[Any, ...], Code] = {}
+    for code in sorted(codes, key=lambda code: -code.domain.size):
+        domain = code.domain
+        if not isinstance(domain, Interval):
+            continue
+        finer = finest.setdefault((code.column, domain.lower, domain.upper, domain.missing), code)
+        assert isinstance(finer.domain, Interval)
+        bits = (finer.domain.cells // domain.cells).bit_length() - 1
+        if bits and finer.domain.cells == domain.cells << bits and finer.domain.step * 2**bits == domain.step:
+            shifts[code] = codes[finer], bits
+    return shifts

@@ -49,6 +49,20 @@ class Sums:
     terms: tuple[Term, ...]
     by: Code | None = None
 
+    def __post_init__(self) -> None:
+        if any(len(term) > 2 for term in self.terms):
+            raise InvalidParameter(
+                "A term of a sum is the product of at most two codes.",
+                "A product of three would not fit into 64 bits.",
+                "Ask for products of two.",
+            )
+        if prod(self.shape) > LARGEST_TABLE:
+            raise InvalidParameter(
+                "A table of sums would have more than 2^26 cells.",
+                "Every group has its sums, the empty ones too.",
+                "Group by a coarser grid, or ask for fewer terms at a time.",
+            )
+
     @property
     def shape(self) -> tuple[int, ...]:
         return (len(self.terms),) if self.by is None else (self.by.domain.size, len(self.terms))
@@ -61,6 +75,12 @@ class Counts:
     codes: tuple[Code, ...]
 
     def __post_init__(self) -> None:
+        if not self.codes:
+            raise InvalidParameter(
+                "A table of counts needs at least one code.",
+                "Without one there is a single cell, and that is the number of rows.",
+                "Ask for Sums(((),)) instead.",
+            )
         if prod(code.domain.size for code in self.codes) > LARGEST_TABLE:
             names = ", ".join(repr(code.column) for code in self.codes)
             raise InvalidParameter(

@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from numpy.typing import NDArray
 
-from flou.errors import InvalidData
+from flou.errors import FlouError, InvalidData
+from flou.parameters import integer
 from flou.summaries.condition import Condition
 from flou.summaries.request import Request
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "free", "quiet"]
+
+
+@contextmanager
+def quiet(engine: str) -> Iterator[None]:
+    """Let nothing that an engine says come out: its messages may quote a record."""
+    try:
+        yield
+    except FlouError:
+        raise
+    except Exception as error:
+        raise InvalidData(
+            f"The engine {engine!r} could not answer ({type(error).__name__}).",
+            "What it said is not shown, because messages of engines can quote a record.",
+            "Check that the source can be read and that the engine has memory and time enough.",
+        ) from None
+
+
+def free(name: str, taken: Iterable[str]) -> str:
+    """A name that no column has, whatever its case."""
+    names = {column.lower() for column in taken}
+    while name in names:
+        name += "_"
+    return name
 
 
 class Rows(ABC):
@@ -39,6 +64,11 @@ class Rows(ABC):
     @abstractmethod
     def capped(self, unit: str, rows: int) -> Rows:
         """At most so many rows of every unit, chosen at random; rows without a unit are left out."""
+
+    def require_cap(self, unit: str, rows: int) -> int:
+        """Refuse a unit that is not there, and a number of rows that is no number of rows."""
+        self.require(unit)
+        return integer("rows", rows, 1, 2**62)
 
     def require(self, column: str) -> None:
         """Refuse a column that is not there."""

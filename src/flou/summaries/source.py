@@ -2,7 +2,7 @@
 
 Tables in memory (arrays, lists, pandas, Polars, Arrow) are read through NumPy; files and DuckDB relations by DuckDB's
 SQL, larger than memory and in one pass; lazy frames (Polars, Spark, Ibis) by narwhals expressions. Types come from the
-schema, never from a look at the values: a CSV file is read as text, and each column by its domain.
+schema, never from a look at the values: a CSV file is read as text, and each column by its domain (``text_file.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from flou.summaries.rows import Rows
 
 __all__ = ["rows_of"]
 
-_TEXT_FILES = {".csv", ".tsv", ".txt"}
+_TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
 
 def rows_of(source: Any) -> Rows:
@@ -27,58 +27,82 @@ def rows_of(source: Any) -> Rows:
     if isinstance(source, Rows):
         return source
     if isinstance(source, str | Path):
-        return _file(Path(source))
+        return _file(str(source))
     if isinstance(source, Mapping):
         return ArrayRows(source)
     if isinstance(source, np.ndarray) and source.dtype.names:
         return ArrayRows({name: source[name] for name in source.dtype.names})
-    kind = type(source).__module__.split(".")[0]
-    if kind in {"duckdb", "_duckdb"}:
+    if type(source).__name__ == "DuckDBPyRelation":
         from flou.summaries.duck_rows import DuckRows
 
         return DuckRows(source)
     return _frame(source)
 
 
-def _file(path: Path) -> Rows:
+def _file(path: str) -> Rows:
+    """A file, or several by a pattern such as ``data/2026-*.parquet``; the connection lives as long as its rows."""
     import duckdb
 
     from flou.summaries.duck_rows import DuckRows
+    from flou.summaries.duck_sql import literal
+    from flou.summaries.rows import quiet
+    from flou.summaries.text_file import read_text
 
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if not path.exists() and not any(sign in str(path) for sign in "*?["):
+    name = path.lower()
+    if not name.endswith((*_TEXT_FILES, ".parquet")):
         raise InvalidData(
-            f"There is no file {str(path)!r}.",
+            f"The file {path!r} is neither CSV nor Parquet by its name.",
+            "The way a file is read decides what its rows are, and flou does not guess.",
+            "Name it .csv, .csv.gz, .tsv or .parquet, or open it with a data frame library and pass the frame.",
+        )
+    connection = duckdb.connect(config={"temp_directory": _spill()})
+    files = [path] if Path(path).is_file() else _matches(connection, path)
+    if not files:
+        raise InvalidData(
+            f"There is no file {path!r}.",
             "A table must be there to be asked.",
             "Check the path.",
         )
-    connection = duckdb.connect()
-    if _TEXT_FILES & set(suffixes):
-        relation = connection.read_csv(str(path), header=True, all_varchar=True)
+    escaped = [file.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for file in files]
+    with quiet("duckdb"):
+        if name.endswith(".parquet"):
+            listed = ", ".join(map(literal, escaped))
+            relation = connection.sql(f"SELECT * FROM read_parquet([{listed}])")
+            return DuckRows(relation, engine="duckdb (parquet)", keep=connection)
+        relation = read_text(connection, files, escaped)
         return DuckRows(relation, as_text=True, engine="duckdb (csv)", keep=connection)
-    if ".parquet" in suffixes:
-        return DuckRows(connection.read_parquet(str(path)), engine="duckdb (parquet)", keep=connection)
-    raise InvalidData(
-        f"The file {str(path)!r} is neither CSV nor Parquet by its name.",
-        "The way a file is read decides what its rows are, and flou does not guess.",
-        "Name it .csv, .tsv or .parquet, or open it with a data frame library and pass the frame.",
-    )
+
+
+def _spill() -> str:
+    """Where DuckDB puts what does not fit into memory: by itself it would choose the working directory."""
+    import os
+    import tempfile
+
+    return str(Path(tempfile.gettempdir()) / f"flou-duckdb-{os.getpid()}")
+
+
+def _matches(connection: Any, pattern: str) -> list[str]:
+    if not any(sign in pattern for sign in "*?["):
+        return []
+    return [file for (file,) in connection.execute("SELECT file FROM glob(?) ORDER BY file", [pattern]).fetchall()]
 
 
 def _frame(source: Any) -> Rows:
     import narwhals as nw
 
     from flou.summaries.lazy_rows import LazyRows
+    from flou.summaries.rows import quiet
 
-    try:
-        frame = nw.from_native(source)
-    except TypeError:
+    with quiet(type(source).__module__.split(".")[0]):
+        frame = nw.from_native(source, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         raise InvalidData(
             f"A table cannot be made of a {type(source).__name__}.",
             "flou reads paths, mappings of columns, pandas, Polars, Arrow, DuckDB, Spark and Ibis tables.",
             "Pass one of them, for example a path to a CSV file or a dict of columns.",
-        ) from None
-    engine = frame.implementation.value
-    if isinstance(frame, nw.DataFrame):
-        return ArrayRows({name: frame[name].to_native() for name in frame.columns}, engine=engine)
-    return LazyRows(frame, engine="spark" if "spark" in engine else engine)
+        )
+    engine = str(frame.implementation.value)
+    with quiet(engine):
+        if isinstance(frame, nw.DataFrame):
+            return ArrayRows({name: frame[name].to_native() for name in frame.columns}, engine=engine)
+        return LazyRows(frame, engine="spark" if "spark" in engine else engine)

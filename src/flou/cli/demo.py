@@ -1,11 +1,10 @@
-"""The ``flou`` command: parse, call, print."""
+"""``flou demo``: the main job in small, on made-up salaries."""
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich import box
@@ -14,30 +13,15 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperGroup
 
-from flou import __version__, demo
-from flou.errors import FlouError, InvalidParameter, MissingExtra
+from flou import demo
+from flou.cli.command import app
+from flou.cli.files import is_writable
+from flou.errors import InvalidParameter, MissingExtra
 from flou.parameters import shown
 from flou.reproduce.salaries import made_salaries
 
-__all__ = ["app"]
-
-ABOUT = """
-[bold]flou[/bold]: statistics on confidential data (differential privacy).
-
-Exact noise hides each person and keeps the picture.
-[bold]Every answer comes with its privacy cost, proved, and its error, known.[/bold]
-"""
-
-# Rich keeps the paragraphs of an epilogue and joins their lines.
-START = """
-[bold]Where to start[/bold]
-
-flou demo                 a count, a mean and a histogram of 400,000 salaries
-
-flou demo --epsilon 0.1   a tenth of the privacy loss, ten times the error
-"""
+__all__ = ["show_demo"]
 
 NEXT = """\
 [bold]Run it again[/bold]: fresh noise, other answers. On real data, that costs again.
@@ -47,43 +31,6 @@ NEXT = """\
   flou demo --rows 2000 --epsilon 0.1   what that means for a small table
   python -m pydoc flou.demo             how these answers and intervals are made
   python -m pydoc flou                  the parts, for programs of your own"""
-
-
-class Refusing(TyperGroup):
-    """Shows an error of flou as what it is, three sentences for the user, and everything else as a bug."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except FlouError as error:
-            console = Console(stderr=True, highlight=False)
-            console.print(Panel(Text(str(error)), title="refused", title_align="left", border_style="red"))
-            raise typer.Exit(2) from None
-
-
-app = typer.Typer(
-    name="flou",
-    cls=Refusing,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
-    pretty_exceptions_show_locals=False,  # a local variable may hold rows
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"flou {__version__}")
-        raise typer.Exit
-
-
-@app.callback(help=ABOUT, epilog=START)
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
-    ] = False,
-) -> None: ...
 
 
 @app.command("demo")
@@ -113,13 +60,8 @@ def _check_out(out: Path) -> None:
     """Refuse a file that could not be written, before anything is asked."""
     if out.suffix.lower() != ".png":
         raise _refused(out, "end in .png")
-    new = not os.path.lexists(out)
-    try:
-        out.open("ab").close()  # the only sure way to know
-        if new:
-            out.unlink()
-    except OSError:
-        raise _refused(out, "be a file that can be written") from None
+    if not is_writable(out):
+        raise _refused(out, "be a file that can be written")
 
 
 def _refused(out: Path, must: str) -> InvalidParameter:

@@ -1,0 +1,19 @@
+"""Questions in words: ``mean salary by department``, ``age >= 18 and not department == 'care'``, and their answers."""
+
+from flou.ask.answers import Answer, Answers, ask_file
+from flou.ask.conditions import condition
+from flou.ask.questions import STATISTICS, Asked, Statistic, parsed
+from flou.ask.shares import epsilon_of, shares
+
+__all__ = [
+    "STATISTICS",
+    "Answer",
+    "Answers",
+    "Asked",
+    "Statistic",
+    "ask_file",
+    "condition",
+    "epsilon_of",
+    "parsed",
+    "shares",
+]

@@ -1,0 +1,119 @@
+"""``age >= 18 and not (department == 'care' or hours < 20)`` becomes a condition on rows.
+
+condition = both {or both}      both = part {and part}      part = not part | ( condition ) | column sign constant
+sign = < <= > >= == !=          constant = number | 'text' | true | false
+"""
+
+from __future__ import annotations
+
+import math
+
+from flou.ask.tokens import Token, tokens
+from flou.errors import InvalidParameter
+from flou.parameters import shown
+from flou.summaries.condition import Comparison, Condition, Constant, Operator
+
+__all__ = ["condition"]
+
+SIGNS: dict[str, Operator] = {
+    "<": "<",
+    "<=": "<=",
+    ">": ">",
+    ">=": ">=",
+    "==": "==",
+    "=": "==",
+    "!=": "!=",
+    "<>": "!=",
+}
+LONGEST = 400  # tokens, so that no condition is nested deeper than Python can follow
+
+
+def condition(text: str) -> Condition:
+    """A condition in words."""
+    reader = _Reader(text)
+    found = reader.either()
+    if reader.next is not None:
+        raise reader.refused(f"{reader.next} has no place where it stands")
+    return found
+
+
+class _Reader:
+    """Reads the tokens from left to right, one function a rule of the grammar."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.place, self.tokens = text, 0, tokens(text)
+        if len(self.tokens) > LONGEST:
+            raise self.refused(f"it has more than {LONGEST} words")
+        if any(token.kind == "open" for token in self.tokens):
+            raise self.refused("a quote or a sign has no counterpart")
+
+    def refused(self, what: str) -> InvalidParameter:
+        return InvalidParameter(
+            f"The condition {shown(self.text)} was not understood: {what}.",
+            "A condition is made of parts 'column sign constant' (signs < <= > >= == !=), joined by and, or, not and "
+            "parentheses, with texts in quotes.",
+            "Write for example --where \"age >= 18 and department == 'care'\".",
+        )
+
+    @property
+    def next(self) -> Token | None:
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
+    def take(self, *words: str) -> bool:
+        """Step over the next token if it is one of these words."""
+        here = self.next
+        if here is None or not here.says(*words):
+            return False
+        self.place += 1
+        return True
+
+    def either(self) -> Condition:
+        found = self.both()
+        while self.take("or"):
+            found = found | self.both()
+        return found
+
+    def both(self) -> Condition:
+        found = self.part()
+        while self.take("and"):
+            found = found & self.part()
+        return found
+
+    def part(self) -> Condition:
+        if self.take("not"):
+            return ~self.part()
+        if self.take("("):
+            found = self.either()
+            if not self.take(")"):
+                raise self.refused("a parenthesis is not closed")
+            return found
+        return self.comparison()
+
+    def comparison(self) -> Condition:
+        column = self.next
+        if column is None:
+            raise self.refused("it ends too early")
+        if not column.is_name or column.says("and", "or", "not"):
+            raise self.refused(f"a column is expected where {column} stands")
+        self.place += 1
+        sign = self.next
+        if sign is None or sign.kind != "sign" or sign.text not in SIGNS:
+            raise self.refused(f"a sign is expected after {column}")
+        self.place += 1
+        return Comparison(column.text, SIGNS[sign.text], self.constant(sign))
+
+    def constant(self, sign: Token) -> Constant:
+        token = self.next
+        if token is None:
+            raise self.refused(f"a constant is expected after {sign}")
+        self.place += 1
+        if token.kind == "text":
+            return token.text
+        if token.says("true", "false"):
+            return token.says("true")
+        if token.kind != "number":
+            raise self.refused(f"{token} is neither a number nor a text in quotes")
+        number = float(token.text)
+        if not math.isfinite(number):
+            raise self.refused(f"{token} is too large")
+        return int(number) if number.is_integer() and abs(number) < 2**53 else number

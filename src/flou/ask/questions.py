@@ -1,0 +1,168 @@
+"""``mean salary by department`` becomes a question: one word of ``STATISTICS``, what it is about, and its groups.
+
+    statistic [column] [number] [by column]
+
+Names with spaces are quoted. A new statistic is one line of ``STATISTICS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flou.ask.tokens import Token, tokens
+from flou.central import (
+    Count,
+    Histogram,
+    MajorityAnswer,
+    Mean,
+    Mode,
+    Question,
+    StandardDeviation,
+    TopK,
+    Total,
+    Variance,
+)
+from flou.domain import Interval, Schema
+from flou.domain.table import closest
+from flou.errors import InvalidParameter
+from flou.parameters import Number, shown
+
+__all__ = ["STATISTICS", "Asked", "Statistic", "parsed"]
+
+MOST_LINES = 10_000  # of one answer
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The parts of a question."""
+
+    statistic: str
+    column: str = ""  # empty where the statistic is about whole rows
+    number: int | None = None
+    by: str | None = None
+
+    def __str__(self) -> str:
+        words = [self.statistic] + ([_quoted(self.column)] if self.column else [])
+        words += [] if self.number is None else [str(self.number)]
+        return " ".join(words + ([] if self.by is None else ["by", _quoted(self.by)]))
+
+    @property
+    def title(self) -> str:
+        """The question as a heading."""
+        number = "" if self.number is None else f" ({self.number} {STATISTICS[self.statistic].number})"
+        about = f" of {self.column}" if self.column else ""
+        return f"{self.statistic.capitalize()}{about}{number}{'' if self.by is None else f' by {self.by}'}"
+
+    def question(self, epsilon: Number) -> Question:
+        """The question with its price."""
+        return STATISTICS[self.statistic].make(self, epsilon)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """How to ask for one statistic: what it takes, and the question it makes."""
+
+    make: Callable[[Asked, Number], Question]
+    column: bool = True
+    number: str = ""  # what an optional whole number after the column means
+    by: bool = True
+
+    def form(self, word: str) -> str:
+        """The grammar: ``histogram C [bins]``."""
+        return word + " C" * self.column + (f" [{self.number}]" if self.number else "") + " [by G]" * self.by
+
+
+STATISTICS: dict[str, Statistic] = {
+    "count": Statistic(lambda a, e: Count(e) if a.by is None else Histogram(a.by, e), column=False),
+    "sum": Statistic(lambda a, e: Total(a.column, e, a.by)),
+    "mean": Statistic(lambda a, e: Mean(a.column, e, a.by)),
+    "variance": Statistic(lambda a, e: Variance(a.column, e, a.by)),
+    "std": Statistic(lambda a, e: StandardDeviation(a.column, e, a.by)),
+    "histogram": Statistic(lambda a, e: Histogram(a.column, e, a.number), number="bins", by=False),
+    "mode": Statistic(lambda a, e: Mode(a.column, e, 1, a.number), number="bins", by=False),
+    "top": Statistic(lambda a, e: TopK(a.column, e, 3 if a.number is None else a.number), number="values", by=False),
+    "majority": Statistic(lambda a, e: MajorityAnswer(a.column, e), by=False),
+}
+
+# Words that people use for the same thing, to be suggested.
+OTHER_WORDS = {
+    **dict.fromkeys(("average", "avg"), "mean"),
+    **dict.fromkeys(("number", "size", "n", "rows"), "count"),
+    **dict.fromkeys(("stdev", "sd", "deviation"), "std"),
+    "total": "sum",
+    "top_k": "top",
+}
+
+
+def parsed(text: str, schema: Schema) -> Asked:
+    """A question in words, checked against the public schema."""
+    asked = _read(text, tokens(text))
+    for name in filter(None, (asked.column, asked.by)):
+        schema[name]  # refuses an undeclared column, and suggests the closest one
+    lines = _lines(asked, schema)
+    if lines > MOST_LINES:
+        raise InvalidParameter(
+            f"The question {shown(text)} would have {lines} answers, one for every public value.",
+            f"Every one of them is answered, the empty ones too, and a page holds {MOST_LINES}.",
+            "Declare the column on a coarser grid, or ask by a column with fewer values.",
+        )
+    return asked
+
+
+def _lines(asked: Asked, schema: Schema) -> int:
+    """How many numbers the answer has."""
+    if asked.by is not None:
+        return schema[asked.by].size
+    if asked.statistic != "histogram":
+        return 1
+    domain = schema[asked.column]
+    return asked.number or (1 if isinstance(domain, Interval) else domain.size)
+
+
+def _quoted(name: str) -> str:
+    """A name as it can be typed in a question."""
+    found = tokens(name)
+    if len(found) == 1 and found[0].kind == "word" and not found[0].says("by"):
+        return name
+    return "'" + name.replace("'", "''") + "'"
+
+
+def _read(text: str, found: list[Token]) -> Asked:
+    def refused(what: str, hint: str = "") -> InvalidParameter:
+        forms = " | ".join(statistic.form(word) for word, statistic in STATISTICS.items())
+        return InvalidParameter(
+            f"The question {shown(text)} was not understood: {what}.",
+            f"A question is one of {forms}, with names that have spaces in quotes.",
+            f"{hint or 'Write'} for example --ask 'mean salary by department'.",
+        )
+
+    if not found:
+        raise refused("it is empty")
+    if any(token.kind == "open" for token in found):
+        raise refused("a quote or a sign has no counterpart")
+    word, rest = found[0].text.lower(), found[1:]
+    if word not in STATISTICS or found[0].kind != "word":
+        meant = f"Perhaps {OTHER_WORDS[word]!r} was meant" if word in OTHER_WORDS else closest(word, list(STATISTICS))
+        raise refused(f"{found[0]} is not a known statistic", f"{meant},")
+    statistic = STATISTICS[word]
+    parts: dict[str, Any] = {"statistic": word}
+    if statistic.column:
+        if not rest or not rest[0].is_name or rest[0].says("by"):
+            raise refused(f"{word} needs the name of a column")
+        parts["column"] = rest.pop(0).text
+    if statistic.number and rest and rest[0].kind == "number":
+        digits = rest.pop(0).text
+        if not digits.replace("_", "").isascii() or not digits.replace("_", "").isdigit() or len(digits) > 9:
+            raise refused(f"{statistic.number} must be a whole number, got {shown(digits)}")
+        parts["number"] = int(digits)
+    if statistic.by and len(rest) >= 2 and rest[0].says("by") and rest[1].is_name:
+        parts["by"] = rest[1].text
+        rest = rest[2:]
+    if rest:
+        what = f"{rest[0]} has no place in it"
+        if rest[0].says("by"):
+            what = "by needs the name of a column" if statistic.by else f"{word} takes no groups"
+        raise refused(what)
+    return Asked(**parts)

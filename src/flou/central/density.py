@@ -1,0 +1,235 @@
+"""Density of a column: a truncated cosine series with noisy coefficients.
+
+Law        f(t) = 1 + 2 sum over j <= J of c_j cos(j pi t), c_j the noisy mean of cos(j pi t); below zero it is zero
+Guarantee  epsilon-DP in total
+Why        the cosines are integers of a public table; the L1 norm of its lines, or the largest distance of two lines
+           where the number of rows is public, is computed from the table itself
+Error      a band at each point: Laplace noises of known scales, and sampling; it is about the truncated series, and
+           what the series leaves out (the bias) depends on the smoothness of the law, which nobody knows
+Numerics   exact integers on a grid of 2^11 cells until the noise is drawn
+Limits     J is given, or a public rule: min((n epsilon)^(1/3), 1.5 n^(1/4)) where n is public, and 8 otherwise
+Source     Wasserman and Zhou (2010); document 003
+Proof      docs/explanation/proofs/density.md
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import SeededBits
+from flou.central.question import Context, Draft, Question
+from flou.domain import Integers, Interval
+from flou.errors import InvalidParameter
+from flou.guarantee import Guarantee
+from flou.laws.law import Floats
+from flou.mechanisms import Laplace
+from flou.parameters import Number, exact, integer
+from flou.release import Uncertainty
+from flou.release.uncertainty import Interval as Ends
+from flou.summaries.request import Code, Counts, Request
+
+__all__ = ["Density", "cosines", "farthest"]
+
+UNIT = 2**20  # a cosine of 1; sums over 2^40 rows stay below 2^62
+CELLS = 2**11
+MOST = 30  # cosines
+DRAWS = 1 << 13  # of the noise, for the band: the error probability is known to a quarter of a percent
+
+
+@lru_cache(maxsize=32)
+def cosines(cells: int, terms: int) -> NDArray[np.int64]:
+    """The public table: round(UNIT cos(j pi t)) for the middles t of the cells (lines) and j = 1, ..., terms."""
+    t = (np.arange(cells) + 0.5) / cells
+    table: NDArray[np.int64] = np.rint(UNIT * np.cos(np.pi * np.multiply.outer(t, np.arange(1, terms + 1)))).astype(
+        np.int64
+    )
+    table.setflags(write=False)
+    return table
+
+
+@lru_cache(maxsize=32)
+def farthest(cells: int, terms: int) -> int:
+    """The largest L1 distance of two lines, over all pairs."""
+    columns = np.ascontiguousarray(cosines(cells, terms).T)
+    return max(int(np.abs(columns - columns[:, i : i + 1]).sum(axis=0).max()) for i in range(cells))
+
+
+@dataclass(frozen=True)
+class Density(Question):
+    """The density of a column between its bounds, at equally spaced points."""
+
+    column: str
+    epsilon: Number
+    terms: int | None = None
+    points: int = 65
+    statistic = "density"
+
+    def cost(self, context: Context) -> Guarantee:
+        integer("points", self.points, 2, 2**12)
+        self._mechanism(context)
+        return context.pure(self.epsilon)
+
+    def _code(self, context: Context) -> tuple[Code, float, float]:
+        domain = context.domain(self.column)
+        if isinstance(domain, Integers):
+            missing = float(domain.lower + domain.missing_code)
+            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
+        if not isinstance(domain, Interval):
+            raise InvalidParameter(
+                f"Column {self.column!r} has no density.",
+                "Only numbers between bounds have one.",
+                "Ask for its histogram.",
+            )
+        return Code(self.column, domain.with_cells(CELLS)), domain.lower, domain.upper
+
+    def _terms(self, context: Context) -> int:
+        if self.terms is not None:
+            return integer("terms", self.terms, 1, MOST)
+        if context.known_rows is None:
+            return 8
+        n = float(max(context.known_rows, 1))
+        balanced = min(math.cbrt(n * float(exact(self.epsilon))), 1.5 * math.sqrt(math.sqrt(n)))
+        return min(max(round(balanced), 1), MOST)
+
+    def _mechanism(self, context: Context) -> Laplace:
+        self._code(context)
+        terms = self._terms(context)
+        if context.known_rows is not None:
+            sensitivity = farthest(CELLS, terms)  # one row is replaced, and the number of rows stays
+        else:
+            norm = UNIT + int(np.abs(cosines(CELLS, terms)).sum(axis=1).max())  # the row itself, and its cosines
+            sensitivity = context.changes * norm
+        return Laplace(
+            sensitivity=sensitivity, epsilon=self.epsilon, relation=context.schema.relation, unit=context.unit
+        )
+
+    def requests(self, context: Context) -> tuple[Request, ...]:
+        return (Counts((self._code(context)[0],)),)
+
+    def vector(self, counts: NDArray[Any], context: Context) -> list[int]:
+        """The exact sums: UNIT for every row, where their number is not public, and the cosines."""
+        held = np.flatnonzero(counts)
+        sums = [int(c) for c in counts[held] @ cosines(CELLS, self._terms(context))[held]]
+        return sums if context.known_rows is not None else [UNIT * int(counts.sum()), *sums]
+
+    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
+        mechanism = self._mechanism(context)
+        noisy = np.array([mechanism.sample(v, bits=context.bits) / UNIT for v in self.vector(found[0], context)])
+        rows = float(noisy[0]) if context.known_rows is None else float(context.known_rows)
+        series = noisy[1:] if context.known_rows is None else noisy
+        _, lower, upper = self._code(context)
+        band = Band(series, rows, context.known_rows is None, mechanism, upper - lower, self.points)
+        return Draft(
+            value=np.maximum(band.centre, 0.0) / (upper - lower),
+            uncertainty=band,
+            mechanism={
+                "name": f"discrete Laplace on {series.size} cosine sums",
+                "scale": float(mechanism.noise.scale),
+                "grid": f"{CELLS} cells, 2^-20 of a row",
+                "sensitivity": float(mechanism.sensitivity),
+                "norm": "L1",
+                "sampler": "exact, by inversion with refinement",
+                "random_source": context.random_source,
+            },
+            labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, self.points).tolist()),
+            note=f"The band is about a series of {series.size} cosines; what it leaves out is not in the band.",
+            postprocessing=("cosine series", "negative values as 0"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Band(Uncertainty):
+    """A band around the series, point by point.
+
+    At the true value y of the series at x, (sum over rows of 1 - y + 2 sum_j cos(j pi x) cos(j pi t)) is zero; its
+    released value is noise, whose quantiles come from draws of the exact law (seeded: nothing private depends on them).
+    """
+
+    series: Floats  # noisy sums of cosines, in rows
+    rows: float
+    rows_noisy: bool
+    mechanism: Laplace
+    width: float
+    points: int
+
+    @cached_property
+    def _basis(self) -> Floats:
+        """2 cos(j pi x), a line for each point."""
+        x = np.linspace(0.0, 1.0, self.points)
+        return 2 * np.cos(np.pi * np.multiply.outer(x, np.arange(1, self.series.size + 1)))
+
+    @cached_property
+    def centre(self) -> Floats:
+        most = 1 + 2 * self.series.size
+        if self.rows < 1:  # as if uniform
+            return np.ones(self.points)
+        centre: Floats = np.clip(1 + self._basis @ self.series / self.rows, -most, most)
+        return centre
+
+    @cached_property
+    def _noise(self) -> Floats:
+        """Draws of the noise of the rows (the first column) and of the sums."""
+        draws = self.mechanism.noise.sample((DRAWS, self.series.size + 1), bits=SeededBits("flou.central.density"))
+        noise: Floats = draws / UNIT
+        noise[:, 0] *= self.rows_noisy
+        return noise
+
+    @cached_property
+    def _sampling(self) -> Floats:
+        """The standard deviations of the sums over samples, at each point, if the density is as released."""
+        t = (np.arange(256) + 0.5) / 256
+        cosine = np.cos(np.pi * np.multiply.outer(np.arange(1, self.series.size + 1), t))
+        density = np.maximum(1 + 2 * self.series / max(self.rows, 1.0) @ cosine, 0.05)
+        kernel = 1 + self._basis @ cosine  # (points, t)
+        mass = density / density.sum()
+        spread = kernel**2 @ mass - (kernel @ mass) ** 2
+        found: Floats = np.sqrt(max(self.rows, 1.0) * np.maximum(spread, 0.0))
+        return found
+
+    def _interval(self, level: float, sampling: bool) -> Ends:
+        most, alpha = 1.0 + 2 * self.series.size, 1 - level
+        careful = 1 - alpha + 2 * np.sqrt(alpha * (1 - alpha) / DRAWS)  # two standard errors of the draws
+        linear = self._noise[:, 1:] @ self._basis.T  # (draws, points)
+        if sampling:
+            from scipy.special import ndtri
+
+            order = np.argsort(SeededBits("flou.central.density.normal").words(DRAWS), kind="stable")
+            linear = linear + np.multiply.outer(ndtri((order + 0.5) / DRAWS), self._sampling)
+        lost = float(np.quantile(np.abs(self._noise[:, 0]), careful))
+        if self.rows < max(4 * lost, 1.0):  # too few rows next to the noise in their number
+            return np.zeros(self.points), np.full(self.points, most / self.width)
+        ends: list[Floats] = []
+        for sign in (-1.0, 1.0):
+            y = self.centre
+            for _ in range(4):  # the noise in rows times (1 - y) is part of it: a contraction by 1/4 or less
+                reach = np.quantile(np.abs(linear + np.multiply.outer(self._noise[:, 0], 1 - y)), careful, axis=0)
+                y = np.clip(self.centre + sign * reach / self.rows, -most, most)
+            ends.append(np.maximum(y, 0.0) / self.width)
+        return ends[0], ends[1]
+
+    @cached_property
+    def _known(self) -> dict[tuple[float, bool], Ends]:
+        return {}
+
+    def _once(self, level: float, sampling: bool) -> Ends:
+        if (level, sampling) not in self._known:
+            self._known[level, sampling] = self._interval(level, sampling)
+        return self._known[level, sampling]
+
+    def data(self, level: float) -> Ends:
+        return self._once(level, False)
+
+    def population(self, level: float) -> Ends:
+        return self._once(level, True)
+
+    @property
+    def grid(self) -> float:
+        """The series changes by at most 2 sum_j j pi / (2 cells) when every row moves by half a cell."""
+        j = np.arange(1, self.series.size + 1)
+        return float(np.sum(j) * np.pi / CELLS / self.width)

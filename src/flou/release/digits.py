@@ -1,0 +1,47 @@
+"""How many digits of a released number are worth reading: those that its interval does not blur.
+
+A number is written to the place that is between a tenth and a hundredth of the interval's width. Ends of intervals are
+rounded outwards, so that what is shown never promises more than what holds. Whole numbers stay whole.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from typing import Any
+
+import numpy as np
+
+__all__ = ["place_of", "rounded_to", "written"]
+
+DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
+FINEST = -9
+
+
+def place_of(width: float) -> int | None:
+    """The power of ten to round to, for an interval of this width; None where it has none or no end."""
+    if not math.isfinite(width) or width <= 0:
+        return None
+    return max(math.floor(math.log10(width)) - 1, FINEST)
+
+
+def rounded_to(value: Any, place: int | None, rounding: str = NEAREST) -> Decimal:
+    """A finite number rounded to a power of ten; to six digits where there is no place."""
+    with localcontext(Context(prec=700)):  # room for the largest double, written out
+        exact = Decimal(value)
+        if place is None:
+            place = exact.adjusted() - 5 if exact else 0
+        return exact.quantize(Decimal(1).scaleb(place), rounding) + 0  # minus zero is zero
+
+
+def written(value: Any, place: int | None, rounding: str = NEAREST) -> str:
+    """A number as people write it; texts and truth values are themselves."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if not math.isfinite(value):
+        return "unknown" if math.isnan(value) else "no limit"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{rounded_to(value, place, rounding):,f}"

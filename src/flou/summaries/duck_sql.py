@@ -1,0 +1,216 @@
+"""Codes and conditions in DuckDB's SQL, row by row, equal to ``encode`` for every row.
+
+Doubles are written as quoted text, because DuckDB reads 0.3 as a decimal and rounds it twice on the way to a double. A
+cast rounds in DuckDB: codes are floored first, then cast, and casts that a value could break are TRY_CASTs.
+
+Parquet files tell the smallest and the largest value of a column, and leave NaN out. DuckDB believes them: where all
+others are below 50, it takes ``x < 50`` for true, for NaN too, so that what a row counts as would depend on the others.
+Columns of doubles are therefore asked for NaN first, or read as CASE WHEN isnan(x) THEN NaN ELSE x END, which can be
+NaN by its own words.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from flou.domain import Boolean, Categories, Domain, Integers, Interval
+from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
+from flou.summaries.edges import ends
+
+__all__ = ["ColumnSQL", "condition_sql", "literal", "quoted"]
+
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+_WHOLE = {name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _BITS.items()} | {
+    f"U{name}": (0, 2**bits - 1) for name, bits in _BITS.items()
+}
+_INTEGER_TEXT = r"'\s*[+-]?[0-9]{1,37}\s*'"
+_SIGNS = {sign: sign for sign in FUNCTIONS} | {"==": "=", "!=": "<>"}
+EXACT = 2**53  # up to here every whole number is a double
+
+
+class ColumnSQL:
+    """One column: its type, and the SQL that reads it as what a domain asks for.
+
+    ``as_text`` says that the column is the text of a file, to be read as what its domain says.
+    """
+
+    def __init__(self, name: str, kind: str, as_text: bool) -> None:
+        self.name = quoted(name)
+        self.kind = kind.split("(")[0]
+        self.as_text = as_text
+        self._wide = self.kind == "DECIMAL" and int(kind.split("(")[1].split(",")[0]) > 15
+
+    def present(self) -> str:
+        """Whether a row holds anything: neither NULL nor NaN."""
+        number = self._number() if self.kind in {"DOUBLE", "FLOAT"} else None
+        return f"{self.name} IS NOT NULL" if number is None else f"{number} <= {_double(math.inf)}"
+
+    def code(self, domain: Domain) -> str:
+        """The code of each row, an INTEGER that is never NULL."""
+        missing = domain.missing_code
+        if self.kind == "BOOLEAN":
+            no, yes = domain.encode(np.array([False, True])).tolist()
+            return f"CASE WHEN {self.name} THEN {yes} WHEN NOT {self.name} THEN {no} ELSE {missing} END"
+        if isinstance(domain, Categories):
+            return self._category(domain)
+        if isinstance(domain, Boolean):
+            return self._truth(missing)
+        assert isinstance(domain, Interval | Integers)
+        whole = self._whole() if isinstance(domain, Integers) else None
+        if isinstance(domain, Integers) and whole is not None and not self.as_text:
+            return _integers(whole, domain, str(missing))
+        number = self._number()
+        if number is None or domain.size == 1:
+            return str(missing)
+        if isinstance(domain, Integers) and whole is not None and max(abs(domain.lower), abs(domain.upper)) >= EXACT:
+            return _integers(whole, domain, _grid(number, domain))
+        if self.kind in {"DOUBLE", "FLOAT"}:
+            lost = f"WHEN isnan({self.name}) THEN {missing} "
+            return _grid(f"CAST({self.name} AS DOUBLE)" if self.kind == "FLOAT" else self.name, domain, lost)
+        return _grid(number, domain)
+
+    def _number(self) -> str | None:
+        """The column as a DOUBLE that may be NULL, or None where it holds no numbers at all."""
+        if self.as_text:
+            return f"TRY_CAST({self.name} AS DOUBLE)"
+        if self.kind in {"DOUBLE", "FLOAT"}:
+            return f"(CASE WHEN isnan({self.name}) THEN {_double(math.nan)} ELSE {self.name} END)"
+        if self._wide or self.kind in {"HUGEINT", "UHUGEINT"}:  # whose own cast to a double rounds twice
+            return f"CAST(CAST({self.name} AS VARCHAR) AS DOUBLE)"
+        return f"CAST({self.name} AS DOUBLE)" if self.kind in {*_WHOLE, "DECIMAL"} else None
+
+    def _whole(self) -> str | None:
+        """The column as exact whole numbers that may be NULL, or None where it holds something else."""
+        if self.as_text:
+            return (
+                f"(CASE WHEN regexp_full_match({self.name}, {_INTEGER_TEXT}) THEN TRY_CAST({self.name} AS HUGEINT) END)"
+            )
+        if self.kind == "UHUGEINT":  # beyond every bound, and HUGEINT ends half way
+            return f"CAST(LEAST({self.name}, CAST({2**64} AS UHUGEINT)) AS HUGEINT)"
+        if self.kind == "DECIMAL":
+            return f"CAST(FLOOR({self.name}) AS HUGEINT)"
+        if self.kind in _WHOLE:
+            return f"CAST({self.name} AS {'HUGEINT' if self.kind in {'UBIGINT', 'HUGEINT'} else 'BIGINT'})"
+        return None
+
+    def _truth(self, otherwise: int) -> str:
+        if self.as_text:
+            word = f"lower(trim({self.name}))"
+            one, zero = (
+                f"{word} = '{truth}' OR {self._number()} = {bit}" for truth, bit in (("true", 1), ("false", 0))
+            )
+            return f"CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 ELSE {otherwise} END"
+        if self._number() is None:
+            return str(otherwise)
+        return f"CASE WHEN {self.name} = 1 THEN 1 WHEN {self.name} = 0 THEN 0 ELSE {otherwise} END"
+
+    def _category(self, domain: Categories) -> str:
+        found = ((code, self._equals(value)) for code, value in enumerate(domain.values))
+        cases = [f"WHEN {test} THEN {code}" for code, test in found if test is not None]
+        return f"CASE {' '.join(cases)} ELSE {domain.missing_code} END" if cases else str(domain.missing_code)
+
+    def _equals(self, value: str | int | bool) -> str | None:
+        """Whether a row is this category; None where no row can be."""
+        if isinstance(value, bool):
+            return f"lower(trim({self.name})) = '{str(value).lower()}'" if self.as_text else None
+        if isinstance(value, str):
+            if self.kind == "BLOB":
+                return f"{self.name} = {_blob(value)}"
+            return f"{self.text} = {literal(value)}" if self.text else None
+        whole, number = self._whole(), self._number()
+        if whole is not None and not self.as_text:
+            fraction = f" AND {self.name} = FLOOR({self.name})" if self.kind == "DECIMAL" else ""
+            return f"{whole} = {value}{fraction}"
+        exact = number is not None and int(float(value)) == value
+        tests = [f"{number} = {_double(value)}"] if exact else ["false"] if self.as_text else []
+        if self.as_text and abs(value) >= EXACT:
+            tests.insert(0, f"{whole} = {value}")
+        return f"COALESCE({', '.join(tests)})" if tests else None
+
+    @property
+    def text(self) -> str | None:
+        """The column as text, or None where it holds something else."""
+        if self.kind == "ENUM":
+            return f"CAST({self.name} AS VARCHAR)"
+        return self.name if self.kind == "VARCHAR" else None
+
+    def comparison(self, comparison: Comparison) -> str:
+        """Whether each row compares so; never NULL."""
+        constant = comparison.constant
+        if isinstance(constant, str):
+            test = f"{self.text} {_SIGNS[comparison.operator]} {literal(constant)}"
+            return f"COALESCE({test}, false)" if self.text else "false"
+        if self.kind == "BOOLEAN" or (self.as_text and isinstance(constant, bool)):
+            no, yes = (str(FUNCTIONS[comparison.operator](truth, constant)).lower() for truth in (0, 1))
+            read = self._truth(-1) if self.as_text else f"CAST({self.name} AS INTEGER)"
+            return f"CASE {read} WHEN 1 THEN {yes} WHEN 0 THEN {no} ELSE false END"
+        number = self._number()
+        if self.kind in _WHOLE:
+            return f"COALESCE({_compared(self.name, comparison, _WHOLE[self.kind])}, false)"
+        if number is None:
+            return "false"
+        tests = [_compared(number, comparison, None), "false"]
+        if self.as_text and abs(constant) >= EXACT:
+            tests.insert(0, _compared(str(self._whole()), comparison, _WHOLE["HUGEINT"]))
+        return f"COALESCE({', '.join(tests)})"
+
+
+def condition_sql(condition: Condition, columns: dict[str, ColumnSQL]) -> str:
+    """A condition whose columns are known to be there."""
+    if isinstance(condition, Both | Either):
+        word = "AND" if isinstance(condition, Both) else "OR"
+        return f"({condition_sql(condition.left, columns)} {word} {condition_sql(condition.right, columns)})"
+    if isinstance(condition, Negation):
+        return f"(NOT {condition_sql(condition.condition, columns)})"
+    assert isinstance(condition, Comparison)
+    return columns[condition.column].comparison(condition)
+
+
+def _compared(x: str, comparison: Comparison, whole: tuple[int, int] | None) -> str:
+    """A comparison of numbers, exact; NULL where there is none, and false for NaN."""
+    stated = fitted(comparison, whole)
+    present = "" if whole else f" AND {x} <= {_double(math.inf)}"
+    if isinstance(stated, bool):
+        return f"(CASE WHEN {x} IS NOT NULL THEN {str(stated).lower()}{present} END)"
+    return f"({x} {_SIGNS[stated[0]]} {stated[1] if whole else _double(stated[1])}{present})"
+
+
+def _grid(x: str, domain: Interval | Integers, lost: str = "") -> str:
+    """floor((x - lower) / step), or floor(x) - lower, between the ends of the grid; ``lost`` is asked first."""
+    first, last = ends(domain)
+    if isinstance(domain, Interval):
+        place = x if domain.lower == 0 else f"({x} - {_double(domain.lower)})"
+        inside = f"TRY_CAST(FLOOR({place} / {_double(domain.step)}) AS INTEGER)"
+    else:
+        inside = f"CAST(TRY_CAST(FLOOR({x}) AS BIGINT) - {domain.lower} AS INTEGER)"
+    return (
+        f"CASE {lost}WHEN {x} >= {_double(first)} AND {x} < {_double(last)} THEN {inside} WHEN {x} < {_double(first)} THEN 0 "
+        f"WHEN {x} <= {_double(math.inf)} THEN {domain.size - 1} ELSE {domain.missing_code} END"
+    )
+
+
+def _integers(x: str, domain: Integers, otherwise: str) -> str:
+    return (
+        f"CASE WHEN {x} BETWEEN {domain.lower} AND {domain.upper} THEN CAST({x} - {domain.lower} AS INTEGER) "
+        f"WHEN {x} < {domain.lower} THEN 0 WHEN {x} > {domain.upper} THEN {domain.size - 1} ELSE {otherwise} END"
+    )
+
+
+def quoted(name: str) -> str:
+    """A name of a column, whatever it is made of."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text, whatever it is made of."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _double(number: float) -> str:
+    return f"'{float(number)!r}'::DOUBLE"
+
+
+def _blob(text: str) -> str:
+    return "'" + "".join(f"\\x{byte:02X}" for byte in text.encode()) + "'::BLOB"

@@ -1,0 +1,149 @@
+"""A schema to fill in: the names of the columns and what each of the four types needs, and nothing from the rows.
+
+Guessing a type, a bound or a category from rows would release something about them without any noise. So only
+what was declared is used: the types of a Parquet file, or ``types`` given by the user. A CSV file declares nothing
+but names. A line ``todo`` keeps the file from being taken for a schema before somebody has filled it in.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from flou.domain import Schema, toml
+from flou.domain.kinds import KINDS
+from flou.domain.table import closest
+from flou.errors import InvalidParameter
+from flou.parameters import shown
+from flou.summaries import rows_of
+
+__all__ = ["filled_in", "parsed_types", "template"]
+
+TODO = (
+    "Fill in what is public about each column, from what you know without looking at the rows; then delete this line."
+)
+
+HEAD = f"""\
+# What is public about this table, and nothing else. Never read a bound or a category off the rows.
+todo = "{TODO}"
+
+[dataset]
+# name = "salaries"             # as certificates will call it
+# relation = "add-remove"       # neighbours have one person more or less; or "substitute": the number of rows is public
+# unit = "employee_id"          # the column that says whose row it is, if a person may have several rows
+# max_rows_per_unit = 3         # then: how many rows of one person count
+"""
+
+PARTS: dict[str, str] = {
+    "interval": """\
+bounds = []                     # for example [0, 300_000]: values outside count as the nearest bound
+# granularity = 1               # optional: pay comes in whole euros
+# missing = 0                   # optional: what a missing value counts as; the middle of the bounds otherwise
+""",
+    "integers": """\
+bounds = []                     # for example [0, 120]: values outside count as the nearest bound
+# missing = 0                   # optional: what a missing value counts as; the middle of the bounds otherwise
+""",
+    "categories": """\
+values = []                     # for example ["care", "research"]: the public list, in the order of tables and plots
+other = true                    # unknown and missing values are counted as "other"
+""",
+    "boolean": """\
+missing = false                 # what a missing value counts as
+""",
+}
+
+CHOICE = """\
+# Choose one type, fill it in, and delete the rest; or delete the column, if nobody will ask about it.
+# type = "interval"             # a number between public bounds
+# bounds = [0, 300_000]
+# type = "integers"             # a whole number between public bounds
+# bounds = [0, 120]
+# type = "categories"           # one of a public list
+# values = ["care", "research"]
+# type = "boolean"              # yes or no
+"""
+
+# What a column's declared type says about it; everything else, such as a date, is left to people.
+DECLARED = {
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "interval"),
+    **dict.fromkeys((sign + size for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")), "integers"),
+    **dict.fromkeys((sign + size for sign in ("", "U") for size in ("BIGINT", "HUGEINT")), "integers"),
+    **dict.fromkeys(("VARCHAR", "ENUM"), "categories"),
+    "BOOLEAN": "boolean",
+}
+
+
+def template(path: Path, types: Mapping[str, str] | None = None) -> str:
+    """The text of a schema file for the columns of a file."""
+    names, known = _declared(path)
+    for name in types or {}:
+        if name not in names:
+            raise InvalidParameter(
+                f"--types names {shown(name)}, which is not a column of the file.",
+                "A type that belongs to no column may be a typing mistake.",
+                f"{closest(name, names)} (columns: {', '.join(names[:20])}).",
+            )
+    known |= types or {}
+    return "\n".join([HEAD, *(_column(name, known.get(name)) for name in names)])
+
+
+def _declared(path: Path) -> tuple[list[str], dict[str, str]]:
+    """The names of the columns, and the types that the file declares."""
+    names = list(rows_of(path).columns)
+    if path.suffix.lower() != ".parquet":
+        return names, {}
+    import duckdb
+
+    with duckdb.connect() as connection:
+        types = connection.read_parquet(str(path)).types  # from the file's own schema; no row is read
+    kinds = [str(kind).split("(")[0] for kind in types]
+    return names, {name: DECLARED[kind] for name, kind in zip(names, kinds, strict=True) if kind in DECLARED}
+
+
+def _column(name: str, kind: str | None) -> str:
+    head = toml.written({"dataset": {}, "columns": {name: {} if kind is None else {"type": kind}}})
+    return head + (CHOICE if kind is None else PARTS[kind])
+
+
+def parsed_types(texts: Iterable[str]) -> dict[str, str]:
+    """``salary=interval,age=integers`` as a mapping."""
+    found: dict[str, str] = {}
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        name, sign, kind = (piece.strip() for piece in part.rpartition("="))
+        if not sign or not name or kind not in KINDS:
+            raise InvalidParameter(
+                f"--types must be pairs name=type, got {shown(part)}.",
+                f"The types are {', '.join(KINDS)}.",
+                f"{closest(kind, list(KINDS))}, for example --types salary=interval,age=integers.",
+            )
+        found[name] = kind
+    return found
+
+
+def filled_in(path: str | os.PathLike[str]) -> Schema:
+    """The schema in a file, refused kindly while it is still a template."""
+    text = toml.file_text(path)
+    try:
+        tables = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        tables = {}
+    if "todo" in tables:
+        columns = tables.get("columns")
+        open_ones = [name for name, table in columns.items() if _is_open(table)] if isinstance(columns, dict) else []
+        still = f" (columns to fill in: {', '.join(open_ones[:10])})" if open_ones else ""
+        raise InvalidParameter(
+            f"The schema {shown(os.fspath(path))} is still to be filled in{still}.",
+            "Bounds and categories are public knowledge that flou never reads from the data.",
+            "Fill in each column from what you know, or delete it if nobody asks about it, and delete the line todo.",
+        )
+    return Schema.from_text(text)
+
+
+def _is_open(table: Any) -> bool:
+    if not isinstance(table, dict) or "type" not in table:
+        return True
+    return table.get("bounds") == [] or table.get("values") == []

@@ -1,0 +1,140 @@
+"""Sums that no machine word holds, one query for all requests, and codes that a wrong rule would miss."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from flou.domain import Categories, Integers, Interval
+from flou.errors import InvalidParameter
+from flou.summaries import Code, Counts, MomentGrid, Sums, array_rows, duck_rows, duck_sql, rows_of
+from flou.summaries.edges import ends
+from summaries.engines import Made, as_duckdb
+
+generator = np.random.default_rng(20261117)
+X = generator.random(5000) * 100
+MADE = Made({"x": ("double", X.tolist()), "n": ("long", generator.integers(0, 2**31, 5000).tolist())})
+FINE, COARSE, N = (
+    Code("x", Interval(0, 100, cells=2**31)),
+    Code("x", Interval(0, 100, cells=2**15)),
+    Code("n", Integers(0, 2**31 - 1)),
+)
+TERMS = ((), (FINE,), (FINE, FINE), (FINE, N), (N, N), (COARSE, COARSE))
+
+
+def by_hand(terms):
+    """The sums in Python's integers, which have no size."""
+    codes = {c: [int(v) for v in c.domain.encode(MADE.lists()[c.column])] for c in (FINE, COARSE, N)}
+    return [sum(math.prod(codes[c][i] for c in term) for i in range(5000)) for term in terms]
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1000, 2**20])
+def test_chunks(monkeypatch, chunk):
+    """Sums and counts do not depend on how many rows are read at a time."""
+    monkeypatch.setattr(array_rows, "CHUNK", chunk)
+    made = MADE.part(0, 300) if chunk == 1 else MADE
+    g = Code("n", Interval(0, 2**31, cells=4))
+    found = rows_of(made.lists()).collect([Sums(TERMS), Sums(TERMS, by=g), Counts((g,))])
+    assert (found[1].sum(axis=0) == found[0]).all()
+    assert (found[2] == found[1][:, 0]).all()
+    if made is MADE:
+        assert found[0].tolist() == by_hand(TERMS)
+
+
+def test_sums_beyond_64_bits(opened):
+    """All engines agree with Python's integers where sums need more than 64 bits."""
+    found = opened(MADE).collect([Sums(TERMS)])[0]
+    assert found.tolist() == by_hand(TERMS)
+    assert max(found) > 2**64
+
+
+def test_one_query(monkeypatch):
+    """DuckDB reads the rows once, however many requests are asked together."""
+    asked = []
+    fetched = duck_rows.DuckRows._fetched
+    monkeypatch.setattr(
+        duck_rows.DuckRows, "_fetched", lambda self, relation: asked.append(relation) or fetched(self, relation)
+    )
+    rows = rows_of(as_duckdb(MADE))
+    grid = MomentGrid.of("x", Interval(0, 100))
+    g = Code("n", Interval(0, 2**31, cells=4))
+    requests = [Sums(TERMS), Sums(TERMS, by=g), Counts((g,)), grid.request(), grid.request(g), Counts((COARSE, g))]
+    together = rows.collect(requests)
+    assert len(asked) == 1
+    for request, answer in zip(requests, together, strict=True):
+        assert (rows.collect([request])[0] == answer).all()
+
+
+DOMAINS = [
+    Interval(0, 100, cells=2**31),
+    Interval(0, 0.3, step=0.1),
+    Interval(-1, 1, cells=3),
+    Interval(-1e9, 1e-9, cells=1000),
+    Interval(1e-9, 1.7e-9, cells=7),
+    Interval(0, 1, cells=2**31),
+    Interval(-8e307, 8e307, cells=2),
+    Interval(math.pi, math.tau, step=math.pi / 11),
+    Integers(-5, 5),
+    Integers(2**53 - 1, 2**53 + 4),
+    Integers(2**62 - 3, 2**62),
+]
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+def test_ends(domain):
+    """The ends of a grid are the doubles at which its first and its last code begin, to the last bit."""
+    first, last = ends(domain)
+    for end, code in ((first, 1), (last, domain.size - 1)):
+        below, at = domain.encode(np.array([math.nextafter(end, -math.inf), end])).tolist()
+        assert below < code <= at
+
+
+def wrong_engines():
+    """Rules that look right: no floor before the cast, an end one cell off, a shift by the wrong bits, 32 bits."""
+    grid, shifts = duck_sql._grid, duck_rows._shifts
+    yield duck_sql, "_grid", lambda *given: grid(*given).replace("FLOOR(", "(")
+    yield duck_sql, "ends", lambda d: (ends(d)[0], d.upper + d.step)
+    yield duck_rows, "_shifts", lambda codes: {c: (name, bits - 1) for c, (name, bits) in shifts(codes).items()}
+    yield duck_sql, "_double", lambda number: f"{float(np.float32(number))!r}::DOUBLE"
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong"), list(wrong_engines()), ids=["no floor", "end", "shift", "float32"]
+)
+def test_wrong_rules_are_seen(monkeypatch, module, name, wrong):
+    """The comparison has teeth: an engine with a wrong rule gives other integers, or none."""
+    domain = Interval(0, 100.1, cells=2**31)
+    fine, coarse = Code("x", domain), Code("x", domain.with_cells(2**15))
+    made = Made({"x": ("double", [*X.tolist(), ends(domain)[1], 100.1, -1.0, math.inf])})
+    requests = [Sums(((fine,), (coarse,)))]
+    expected = rows_of(made.lists()).collect(requests)[0]
+    assert (rows_of(as_duckdb(made)).collect(requests)[0] == expected).all()
+    monkeypatch.setattr(module, name, wrong)
+    try:
+        found = rows_of(as_duckdb(made)).collect(requests)[0]
+    except Exception:
+        return
+    assert (found != expected).any()
+
+
+def test_requests_that_cannot_be_summed_are_refused():
+    """Products of three codes, empty tables of counts and tables beyond memory are refused before any row is read."""
+    for wrong in (
+        lambda: Sums(((N, N, N),)),
+        lambda: Counts(()),
+        lambda: Counts((N,)),
+        lambda: Sums(((),), by=N),
+        lambda: Code("x", Interval(0, 1, cells=2**31 + 1)),
+    ):
+        with pytest.raises(InvalidParameter):
+            wrong()
+
+
+def test_many_categories(opened):
+    """Lists of some hundred categories have the same codes everywhere."""
+    values = [f"c{i}" for i in range(300)]
+    made = Made({"g": ("text", [values[i] for i in generator.integers(0, 300, 900)] + ["c", None])})
+    requests = [Counts((Code("g", Categories(values)),))]
+    assert (opened(made).collect(requests)[0] == rows_of(made.lists()).collect(requests)[0]).all()

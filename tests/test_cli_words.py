@@ -1,0 +1,185 @@
+"""Questions and conditions in words, and how epsilon is shared out."""
+
+import contextlib
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import flou
+from flou.ask import STATISTICS, Asked, condition, epsilon_of, parsed, shares
+from flou.ask.tokens import tokens
+from flou.central import Count, Histogram, Mean, Total
+from flou.summaries.condition import Comparison
+
+NAMES = ["age", "net salary", "by", "it's", "10", "mean", "pay-2020"]
+SCHEMA = flou.Schema(
+    {name: flou.Interval(0, 10, cells=100) for name in NAMES}
+    | {"wide": flou.Integers(0, 10**6), "g": flou.Categories(["a"])}
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("count", Count(1)),
+        ("COUNT by g", Histogram("g", 1)),
+        ("sum age", Total("age", 1)),
+        ("Mean 'net salary' BY g", Mean("net salary", 1, "g")),
+        ('mean "by" by `by`', Mean("by", 1, "by")),
+        ("mean 'it''s'", Mean("it's", 1)),
+        ("mean '10'", Mean("10", 1)),
+        ("mean mean", Mean("mean", 1)),
+        ("mean pay-2020", Mean("pay-2020", 1)),
+        ("histogram age 1_0", Histogram("age", 1, 10)),
+        ("  histogram   age ", Histogram("age", 1)),
+    ],
+)
+def test_questions(text, question):
+    """Words become the question that they say."""
+    assert parsed(text, SCHEMA).question(1) == question
+
+
+@given(
+    statistic=st.sampled_from(sorted(STATISTICS)),
+    name=st.sampled_from(NAMES),
+    by=st.none() | st.sampled_from(["g", "by"]),
+)
+def test_a_question_can_be_asked_again(statistic, name, by):
+    """The text of a question is a question with the same parts."""
+    kind = STATISTICS[statistic]
+    asked = Asked(statistic, name if kind.column else "", 7 if kind.number else None, by if kind.by else None)
+    assert parsed(str(asked), SCHEMA) == asked
+    assert asked.title.lower().startswith(statistic)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it is empty"),
+        ("mean", "mean needs the name of a column"),
+        ("mean by g", "mean needs the name of a column"),
+        ("mean 10", "mean needs the name of a column"),
+        ("mean age by", "by needs the name of a column"),
+        ("histogram age by g", "histogram takes no groups"),
+        ("histogram age 1.5", "bins must be a whole number"),
+        ("histogram age -3", "bins must be a whole number"),
+        ("mean age age", "'age' has no place in it"),
+        ("mean 'age", "a quote or a sign has no counterpart"),
+        ("'mean' age", "is not a known statistic"),
+        ("maen age", "Perhaps 'mean' was meant"),
+        ("total age", "Perhaps 'sum' was meant"),
+        ("mean nobody", "The schema has no column 'nobody'"),
+        ("histogram wide", "would have 1000001 answers"),
+        ("mean age by wide", "would have 1000001 answers"),
+        ("x" * 10_000, "was not understood"),
+    ],
+)
+def test_what_is_not_understood(text, words):
+    """A refusal says what was not understood, in three sentences of a readable length."""
+    with pytest.raises(flou.InvalidParameter) as refusal:
+        parsed(text, SCHEMA)
+    assert words in str(refusal.value)
+    assert len(str(refusal.value)) < 700
+
+
+@given(st.text(max_size=60))
+def test_nothing_else_is_raised(text):
+    """Whatever is typed is a question, a condition, or refused."""
+    for read in (lambda: parsed(text, SCHEMA), lambda: condition(text)):
+        with contextlib.suppress(flou.InvalidParameter):
+            read()
+
+
+A, B, C = Comparison("a", ">=", 18), Comparison("b", "==", "x"), Comparison("c", "!=", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a >= 18", A),
+        ("a>=18", A),
+        ("'a' >= 18.0", A),
+        ("b = 'x'", B),
+        ('b == "x"', B),
+        ("c <> true", C),
+        ("a >= 18 and b == 'x' or c != true", (A & B) | C),
+        ("a >= 18 or b == 'x' and c != TRUE", A | (B & C)),
+        ("(a >= 18 or b == 'x') and c != true", (A | B) & C),
+        ("not a >= 18 and b == 'x'", ~A & B),
+        ("NOT (a >= 18 AND b == 'x')", ~(A & B)),
+        ("not not a >= 18", ~~A),
+        ("a < -1.5e3", Comparison("a", "<", -1500)),
+        ("a < .5", Comparison("a", "<", 0.5)),
+        ("b == 'it''s'", Comparison("b", "==", "it's")),
+        ("`net salary` > 300_000", Comparison("net salary", ">", 300_000)),
+    ],
+)
+def test_conditions(text, wanted):
+    """Conditions read as people read them: not before and, and before or."""
+    assert condition(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "ends too early"),
+        ("a", "a sign is expected after 'a'"),
+        ("a >=", "a constant is expected"),
+        ("a >= b", "'b' is neither a number nor a text in quotes"),
+        ("18 <= a", "a column is expected where '18' stands"),
+        ("a >= 18 and", "ends too early"),
+        ("(a >= 18", "a parenthesis is not closed"),
+        ("a >= 18)", "')' has no place"),
+        ("a >= 18 < 65", "'<' has no place"),
+        ("a == 'x", "a quote or a sign has no counterpart"),
+        ("a == 1e999", "is too large"),
+        ("(" * 5000, "more than 400 words"),
+    ],
+)
+def test_conditions_that_are_not_understood(text, words):
+    """A refusal says what was not understood, and the grammar in one line."""
+    with pytest.raises(flou.InvalidParameter) as refusal:
+        condition(text)
+    assert words in str(refusal.value)
+    assert "joined by and, or, not" in str(refusal.value)
+
+
+def test_tokens_forget_nothing():
+    """All letters but spaces are in some token."""
+    assert "".join(token.text for token in tokens(" a<= 'b c' (10)x!")) == "a<=b c(10)x!"
+
+
+@given(
+    total=st.fractions(min_value="1/1000", max_value=10, max_denominator=10**6),
+    weights=st.lists(st.integers(1, 1000), min_size=1, max_size=20),
+)
+def test_shares_add_up(total, weights):
+    """The parts are in proportion to the weights, and their sum is the total, exactly."""
+    parts = shares(total, len(weights), ",".join(map(str, weights)))
+    assert sum(parts) == total
+    assert [part * sum(weights) for part in parts] == [total * weight for weight in weights]
+    assert sum(shares(total, 7)) == total
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1", 1), ("0.1", Fraction(1, 10)), ("1/3", Fraction(1, 3)), ("1e-2", Fraction(1, 100))]
+)
+def test_epsilon_is_exact(text, value):
+    """Epsilon is the number that was typed."""
+    assert epsilon_of("--epsilon", text) == value
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1/0", "1e999999999", "1" * 400, "one", "1,5"])
+def test_other_epsilons_are_refused(text):
+    """What is no positive number of a usual size is refused at once."""
+    with pytest.raises(flou.InvalidParameter):
+        epsilon_of("--epsilon", text)
+
+
+@pytest.mark.parametrize("split", ["", "1", "1,2,3", "1,x", "1,0", "1,-1", "1,,2"])
+def test_other_splits_are_refused(split):
+    """There is one positive weight for each question."""
+    with pytest.raises(flou.InvalidParameter, match="--split must be 2 positive numbers"):
+        shares(Fraction(1), 2, split)

@@ -18,10 +18,10 @@ from flou.bits import SeededBits
 from flou.central import StandardDeviation, Table, Variance
 from flou.central.bernstein import POWERS, UNIT, BernsteinGrid, weights
 from flou.central.question import Context
-from flou.central.tails import accepted_end, two_sided
 from flou.central.variance import NoisyVariance
 from flou.summaries.array_rows import ArrayRows
 from flou.theory.noise_and_sampling import Spread
+from flou.theory.tails import accepted_end, two_sided
 
 RELATIONS = ("add-remove", "substitute")
 ALPHA = 1e-6

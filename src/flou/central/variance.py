@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from flou.central.bernstein import POWERS, BernsteinGrid, NoisyBernstein
 from flou.central.question import Context, Draft, Question
-from flou.central.tails import accepted_end, two_sided
 from flou.guarantee import Guarantee
 from flou.laws.law import Floats
 from flou.mechanisms import Laplace
@@ -32,6 +31,7 @@ from flou.parameters import Number
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
 from flou.summaries.request import Code, Request
+from flou.theory.tails import accepted_end, two_sided
 
 __all__ = ["StandardDeviation", "Variance"]
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class Spread:
     scales: Sequence[float]
     tau: float = 0.0
 
+    @cached_property
     def _mixture(self) -> tuple[Floats, Floats]:
         scales = np.sort(np.abs(np.asarray(self.scales, dtype=np.float64)))
         least = max(1e-9 * float(scales[-1]) if scales.size else 0.0, 1e-4 * self.tau)  # negligible below
@@ -50,7 +52,7 @@ class Spread:
         """P(W > w)."""
         if w < 0:
             return 1 - self.above(-w)
-        scales, weights = self._mixture()
+        scales, weights = self._mixture
         if self.tau == 0:
             tails = np.exp(-w / scales) / 2
         else:

@@ -1,6 +1,6 @@
 """Tails of sums of independent Laplace noises and one normal, for many linear functions at once.
 
-The formulas are those of ``theory/noise_and_sampling.py``; here every row of ``scales`` is a linear function of its
+The formulas are those of ``noise_and_sampling.py``; here every row of ``scales`` is a linear function of its
 own, which is what the inversion of a test over a grid of hypotheses needs.
 """
 

@@ -134,11 +134,9 @@ def as_postgres(made: Made, database: Any) -> Any:
 
 def as_spark(made: Made, session: Any) -> Any:
     schema = ", ".join(f"`{name.replace('`', '``')}` {KINDS[kind][4]}" for name, (kind, _) in made.columns.items())
-    kinds = [kind for kind, _ in made.columns.values()]
-    rows = [
-        tuple(Decimal(v) if k == "unsigned" and v is not None else v for k, v in zip(kinds, row, strict=True))
-        for row in made.rows()
-    ]
+    types = {"unsigned": Decimal, "double": float, "float": float}
+    casts = [types.get(kind, lambda value: value) for kind, _ in made.columns.values()]
+    rows = [tuple(None if v is None else cast(v) for cast, v in zip(casts, row, strict=True)) for row in made.rows()]
     return session.createDataFrame(rows, schema)
 
 

@@ -61,7 +61,8 @@ class DuckRows(Rows):
             if query.codes:
                 direct = {code: name for code, name in query.codes.items() if code not in query.shifts}
                 inner = [f"{self._columns[code.column].code(code.domain)} AS {name}" for code, name in direct.items()]
-                rows = rows.project(", ".join(inner))
+                used = dict.fromkeys(self._columns[code.column].read() for code in direct)
+                rows = rows.project(", ".join(used)).project(", ".join(inner))
             if query.shifts:
                 shifted = (
                     f"{source} >> {bits} AS {query.codes[code]}" for code, (source, bits) in query.shifts.items()

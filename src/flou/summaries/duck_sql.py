@@ -5,8 +5,8 @@ cast rounds in DuckDB: codes are floored first, then cast, and casts that a valu
 
 Parquet files tell the smallest and the largest value of a column, and leave NaN out. DuckDB believes them: where all
 others are below 50, it takes ``x < 50`` for true, for NaN too, so that what a row counts as would depend on the others.
-Columns of doubles are therefore asked for NaN first, or read as CASE WHEN isnan(x) THEN NaN ELSE x END, which can be
-NaN by its own words.
+It even takes isnan(x) for false. Columns of doubles are therefore read as CASE WHEN isnan(x) THEN NaN ELSE x END, which
+can be NaN by its own words: in conditions on the spot, and for codes in a projection of their own (``read``).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _WHOLE = {name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _BIT
     f"U{name}": (0, 2**bits - 1) for name, bits in _BITS.items()
 }
 _INTEGER_TEXT = r"'\s*[+-]?[0-9]{1,37}\s*'"
+_REAL = {"DOUBLE", "FLOAT"}
 _SIGNS = {sign: sign for sign in FUNCTIONS} | {"==": "=", "!=": "<>"}
 EXACT = 2**53  # up to here every whole number is a double
 
@@ -42,13 +43,17 @@ class ColumnSQL:
         self.as_text = as_text
         self._wide = self.kind == "DECIMAL" and int(kind.split("(")[1].split(",")[0]) > 15
 
+    def read(self) -> str:
+        """The column as codes are computed from it."""
+        return f"{self._number()} AS {self.name}" if self.kind in _REAL else self.name
+
     def present(self) -> str:
         """Whether a row holds anything: neither NULL nor NaN."""
-        number = self._number() if self.kind in {"DOUBLE", "FLOAT"} else None
+        number = self._number() if self.kind in _REAL else None
         return f"{self.name} IS NOT NULL" if number is None else f"{number} <= {_double(math.inf)}"
 
     def code(self, domain: Domain) -> str:
-        """The code of each row, an INTEGER that is never NULL."""
+        """The code of each row that was ``read``, an INTEGER that is never NULL."""
         missing = domain.missing_code
         if self.kind == "BOOLEAN":
             no, yes = domain.encode(np.array([False, True])).tolist()
@@ -61,21 +66,18 @@ class ColumnSQL:
         whole = self._whole() if isinstance(domain, Integers) else None
         if isinstance(domain, Integers) and whole is not None and not self.as_text:
             return _integers(whole, domain, str(missing))
-        number = self._number()
+        number = self.name if self.kind in _REAL else self._number()
         if number is None or domain.size == 1:
             return str(missing)
         if isinstance(domain, Integers) and whole is not None and max(abs(domain.lower), abs(domain.upper)) >= EXACT:
             return _integers(whole, domain, _grid(number, domain))
-        if self.kind in {"DOUBLE", "FLOAT"}:
-            lost = f"WHEN isnan({self.name}) THEN {missing} "
-            return _grid(f"CAST({self.name} AS DOUBLE)" if self.kind == "FLOAT" else self.name, domain, lost)
         return _grid(number, domain)
 
     def _number(self) -> str | None:
         """The column as a DOUBLE that may be NULL, or None where it holds no numbers at all."""
         if self.as_text:
             return f"TRY_CAST({self.name} AS DOUBLE)"
-        if self.kind in {"DOUBLE", "FLOAT"}:
+        if self.kind in _REAL:
             return f"(CASE WHEN isnan({self.name}) THEN {_double(math.nan)} ELSE {self.name} END)"
         if self._wide or self.kind in {"HUGEINT", "UHUGEINT"}:  # whose own cast to a double rounds twice
             return f"CAST(CAST({self.name} AS VARCHAR) AS DOUBLE)"
@@ -177,8 +179,8 @@ def _compared(x: str, comparison: Comparison, whole: tuple[int, int] | None) -> 
     return f"({x} {_SIGNS[stated[0]]} {stated[1] if whole else _double(stated[1])}{present})"
 
 
-def _grid(x: str, domain: Interval | Integers, lost: str = "") -> str:
-    """floor((x - lower) / step), or floor(x) - lower, between the ends of the grid; ``lost`` is asked first."""
+def _grid(x: str, domain: Interval | Integers) -> str:
+    """floor((x - lower) / step), or floor(x) - lower, between the ends of the grid."""
     first, last = ends(domain)
     if isinstance(domain, Interval):
         place = x if domain.lower == 0 else f"({x} - {_double(domain.lower)})"
@@ -186,7 +188,7 @@ def _grid(x: str, domain: Interval | Integers, lost: str = "") -> str:
     else:
         inside = f"CAST(TRY_CAST(FLOOR({x}) AS BIGINT) - {domain.lower} AS INTEGER)"
     return (
-        f"CASE {lost}WHEN {x} >= {_double(first)} AND {x} < {_double(last)} THEN {inside} WHEN {x} < {_double(first)} THEN 0 "
+        f"CASE WHEN {x} >= {_double(first)} AND {x} < {_double(last)} THEN {inside} WHEN {x} < {_double(first)} THEN 0 "
         f"WHEN {x} <= {_double(math.inf)} THEN {domain.size - 1} ELSE {domain.missing_code} END"
     )
 

@@ -104,7 +104,10 @@ def test_tiny_tables_get_an_honest_answer(n, relation):
         low, high = release.interval(0.95, of="population")
         assert np.all(low <= high)
         assert release.to_json()
-    assert np.all(np.isinf(asked.ask(Regression("y", ("x",), 0.1))[0].interval()[0]))
+    drowned = asked.ask(Regression("y", ("x",), 0.1))[0]
+    assert np.all(np.isinf(drowned.interval()[0]))
+    assert drowned.error.total == np.inf
+    assert repr(drowned)
 
 
 @pytest.mark.parametrize("delta", [None, 1e-6])

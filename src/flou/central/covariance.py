@@ -19,20 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.central.gram import GramNoise, NoisyGram
-from flou.central.question import Context, Draft, Question
-from flou.guarantee import Guarantee
+from flou.central.gram import GramNoise, GramQuestion, NoisyGram
+from flou.central.question import Context, Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
-from flou.summaries.request import Request
 
 __all__ = ["Correlation", "Covariance", "described_gram", "normal_numbers"]
 
 
 @dataclass(frozen=True)
-class Covariance(Question):
+class Covariance(GramQuestion):
     """The covariance matrix of several columns."""
 
     columns: tuple[str, ...]
@@ -44,19 +42,11 @@ class Covariance(Question):
     def column(self) -> str:  # type: ignore[override]
         return ", ".join(self.columns)
 
-    def _noise(self, context: Context) -> GramNoise:
-        return GramNoise(tuple(self.columns), self.epsilon, self.delta, context)
-
-    def cost(self, context: Context) -> Guarantee:
-        noise = self._noise(context)
-        noise.mechanism(max(noise.units))
-        return noise.cost
-
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (self._noise(context).request,)
+    def axes(self) -> tuple[str, ...]:
+        return tuple(self.columns)
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        noise = self._noise(context)
+        noise = self.noise(context)
         gram = noise.release(found[0])
         uncertainty = MatrixUncertainty(gram, correlation=isinstance(self, Correlation))
         names = self.columns

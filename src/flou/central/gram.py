@@ -16,6 +16,7 @@ Proof      docs/explanation/proofs/gram.md
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,16 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.central.question import Context
+from flou.central.question import Context, Question
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.guarantee import ApproxDP, Guarantee
 from flou.laws.law import Floats
 from flou.mechanisms import Gaussian, Laplace
 from flou.parameters import Number
-from flou.summaries.request import Code, Sums
+from flou.summaries.request import Code, Request, Sums
 
-__all__ = ["GramNoise", "NoisyGram"]
+__all__ = ["GramNoise", "GramQuestion", "NoisyGram"]
 
 CELLS = 2**15
 MOST_COLUMNS = 20
@@ -191,3 +192,25 @@ class NoisyGram:
         n = np.maximum(full[..., :1, :1], 2.0)
         means = full[..., 1:, :1] / n
         return np.asarray((full[..., 1:, 1:] / n - means * np.swapaxes(means, -1, -2)) * n / (n - 1))
+
+
+class GramQuestion(Question):
+    """A question that one noisy Gram matrix answers."""
+
+    epsilon: Number
+    delta: Number | None
+
+    @abstractmethod
+    def axes(self) -> tuple[str, ...]:
+        """The columns of the matrix."""
+
+    def noise(self, context: Context) -> GramNoise:
+        return GramNoise(self.axes(), self.epsilon, self.delta, context)
+
+    def cost(self, context: Context) -> Guarantee:
+        noise = self.noise(context)
+        noise.mechanism(max(noise.units))  # refuses a scale that cannot be drawn, before anything is charged
+        return noise.cost
+
+    def requests(self, context: Context) -> tuple[Request, ...]:
+        return (self.noise(context).request,)

@@ -20,14 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.covariance import described_gram, normal_numbers
-from flou.central.gram import GramNoise, NoisyGram
-from flou.central.question import Context, Draft, Question
-from flou.guarantee import Guarantee
+from flou.central.gram import GramQuestion, NoisyGram
+from flou.central.question import Context, Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
-from flou.summaries.request import Request
 
 __all__ = ["Regression"]
 
@@ -35,7 +33,7 @@ LOST = 0.01  # of the replays may lose their rank before the interval gives up
 
 
 @dataclass(frozen=True)
-class Regression(Question):
+class Regression(GramQuestion):
     """Least squares of a response on regressors, with an intercept."""
 
     response: str
@@ -48,19 +46,11 @@ class Regression(Question):
     def column(self) -> str:  # type: ignore[override]
         return f"{self.response} on {', '.join(self.regressors)}"
 
-    def _noise(self, context: Context) -> GramNoise:
-        return GramNoise((*self.regressors, self.response), self.epsilon, self.delta, context)
-
-    def cost(self, context: Context) -> Guarantee:
-        noise = self._noise(context)
-        noise.mechanism(max(noise.units))
-        return noise.cost
-
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (self._noise(context).request,)
+    def axes(self) -> tuple[str, ...]:
+        return (*self.regressors, self.response)
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        noise = self._noise(context)
+        noise = self.noise(context)
         uncertainty = RegressionUncertainty(noise.release(found[0]))
         labels = ("intercept", *self.regressors)
         note = "The noise drowns the regressors: more rows or a larger epsilon are needed." if uncertainty.lost else ""

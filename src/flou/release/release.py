@@ -66,7 +66,8 @@ class Release:
     def error(self) -> ErrorParts:
         """The error at 95 %, split into noise, sampling and grid."""
         noise, total = (_half_width(self.interval(0.95, of=of)) for of in ("data", "population"))
-        sampling = float(np.sqrt(max(total**2 - noise**2, 0.0)))
+        # where the noise drowns everything there is no telling what sampling adds
+        sampling = float(np.sqrt(max(total**2 - noise**2, 0.0))) if np.isfinite(total) else float("nan")
         return ErrorParts(noise=noise, sampling=sampling, grid=self.uncertainty.grid, total=total)
 
     def to_dict(self) -> dict[str, Any]:

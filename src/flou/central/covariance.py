@@ -23,8 +23,7 @@ from flou.central.gram import GramNoise, GramQuestion, NoisyGram
 from flou.central.question import Context, Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.release.uncertainty import Interval, NoiseAndSampling
 
 __all__ = ["Correlation", "Covariance", "described_gram", "normal_numbers"]
 
@@ -62,7 +61,7 @@ class Correlation(Covariance):
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixUncertainty(Uncertainty):
+class MatrixUncertainty(NoiseAndSampling):
     """Intervals for the entries of a matrix, flattened row by row."""
 
     gram: NoisyGram
@@ -109,12 +108,6 @@ class MatrixUncertainty(Uncertainty):
             return np.asarray(((1 - matrix**2) / np.sqrt(n)).ravel())
         variance = np.maximum(np.diag(matrix), 0)
         return np.asarray(np.sqrt((np.multiply.outer(variance, variance) + matrix**2) / n).ravel())
-
-    def data(self, level: float) -> Interval:
-        return self._interval(level, sampling=False)
-
-    def population(self, level: float) -> Interval:
-        return self._interval(level, sampling=True)
 
     @property
     def grid(self) -> float:

@@ -22,8 +22,7 @@ from flou.central.moment_noise import MomentNoise, NoisyMoments, moment_noise
 from flou.central.question import Context, Draft, Question
 from flou.guarantee import Guarantee
 from flou.parameters import Number
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.moments import MomentGrid
 from flou.summaries.request import Code, Request
 
@@ -69,7 +68,7 @@ class Mean(Question):
 
 
 @dataclass(frozen=True)
-class MeanUncertainty(Uncertainty):
+class MeanUncertainty(NoiseAndSampling):
     """Intervals for means, from the inverted law of the noises."""
 
     groups: tuple[NoisyMoments, ...]
@@ -81,12 +80,6 @@ class MeanUncertainty(Uncertainty):
         low, high = (grid.lower + grid.width * ends).T
         low, high = np.maximum(low - grid.rounding, grid.lower), np.minimum(high + grid.rounding, grid.upper)
         return (low, high) if self.grouped else (float(low[0]), float(high[0]))
-
-    def data(self, level: float) -> Interval:
-        return self._interval(level, sampling=False)
-
-    def population(self, level: float) -> Interval:
-        return self._interval(level, sampling=True)
 
     @property
     def grid(self) -> float:

@@ -24,8 +24,7 @@ from flou.central.gram import GramQuestion, NoisyGram
 from flou.central.question import Context, Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.release.uncertainty import Interval, NoiseAndSampling
 
 __all__ = ["Regression"]
 
@@ -58,7 +57,7 @@ class Regression(GramQuestion):
 
 
 @dataclass(frozen=True, eq=False)
-class RegressionUncertainty(Uncertainty):
+class RegressionUncertainty(NoiseAndSampling):
     """Intervals for the coefficients, in the units of the columns."""
 
     gram: NoisyGram
@@ -104,12 +103,6 @@ class RegressionUncertainty(Uncertainty):
             beta = beta + normal_numbers(beta.shape) @ root.T
         low, high = np.quantile(self._in_units(beta), [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
-
-    def data(self, level: float) -> Interval:
-        return self._interval(level, sampling=False)
-
-    def population(self, level: float) -> Interval:
-        return self._interval(level, sampling=True)
 
     @property
     def grid(self) -> float:

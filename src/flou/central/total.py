@@ -24,8 +24,7 @@ from flou.central.moment_noise import MomentNoise, NoisyMoments, moment_noise
 from flou.central.question import Context, Draft, Question
 from flou.guarantee import Guarantee
 from flou.parameters import Number
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.moments import MomentGrid
 from flou.summaries.request import Code, Request
 from flou.theory.noise_and_sampling import Spread
@@ -70,7 +69,7 @@ class Total(Question):
 
 
 @dataclass(frozen=True)
-class TotalUncertainty(Uncertainty):
+class TotalUncertainty(NoiseAndSampling):
     """Intervals for sums: the noise is linear, so they are symmetric."""
 
     groups: tuple[NoisyMoments, ...]
@@ -91,12 +90,6 @@ class TotalUncertainty(Uncertainty):
         half = np.array(halves)
         low, high = self.values - half, self.values + half
         return (low, high) if self.grouped else (float(low[0]), float(high[0]))
-
-    def data(self, level: float) -> Interval:
-        return self._interval(level, sampling=False)
-
-    def population(self, level: float) -> Interval:
-        return self._interval(level, sampling=True)
 
     @property
     def grid(self) -> float:

@@ -28,8 +28,7 @@ from flou.guarantee import Guarantee
 from flou.laws.law import Floats
 from flou.mechanisms import Laplace
 from flou.parameters import Number
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.request import Code, Request
 from flou.theory.tails import accepted_end, two_sided
 
@@ -195,7 +194,7 @@ def _about(m: Floats, power: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class VarianceUncertainty(Uncertainty):
+class VarianceUncertainty(NoiseAndSampling):
     """Intervals for variances, or for their roots."""
 
     table: BernsteinGrid
@@ -215,12 +214,6 @@ class VarianceUncertainty(Uncertainty):
         ends = np.maximum(ends + np.array([-r, r]), 0.0) * self.table.width
         low, high = (ends if self.root else ends**2).T
         return (low, high) if self.grouped else (float(low[0]), float(high[0]))
-
-    def data(self, level: float) -> Interval:
-        return self._interval(level, sampling=False)
-
-    def population(self, level: float) -> Interval:
-        return self._interval(level, sampling=True)
 
     @property
     def grid(self) -> float:

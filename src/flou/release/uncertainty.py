@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-__all__ = ["Interval", "Uncertainty"]
+__all__ = ["Interval", "NoiseAndSampling", "Uncertainty"]
 
 Bound: TypeAlias = float | NDArray[Any]
 Interval: TypeAlias = tuple[Bound, Bound]
@@ -28,3 +28,17 @@ class Uncertainty(ABC):
     @abstractmethod
     def grid(self) -> float:
         """How far rounding to the public grid can have moved the value, at the most."""
+
+
+class NoiseAndSampling(Uncertainty):
+    """An uncertainty whose two intervals are one computation, with the sampling error left out or put in."""
+
+    @abstractmethod
+    def _interval(self, level: float, sampling: bool) -> Interval:
+        """The interval from the noise, and from sampling too if asked for."""
+
+    def data(self, level: float) -> Interval:
+        return self._interval(level, sampling=False)
+
+    def population(self, level: float) -> Interval:
+        return self._interval(level, sampling=True)

@@ -1,0 +1,141 @@
+"""Tree of counts: one noisy histogram at every scale, made consistent, answers any number of quantiles.
+
+Law        the counts of all nodes of a complete tree over the public range (the root excepted), each with independent
+           discrete Laplace noise of scale h / epsilon (add/remove) or 2 h / epsilon (substitution), h the height;
+           quantiles are read off the least-squares estimate of the distribution, made increasing
+Guarantee  epsilon-DP for all quantiles together, and for the whole distribution
+Why        on each of the h levels one record is in one node: the counts move by h in L1 norm, or by 2 h
+Error      standard error of the number of records below a leaf: ``standard_errors``, at most about
+           (h / epsilon) sqrt(h b / 2) in ranks under add/remove, twice that under substitution; inside a leaf the
+           records are taken to be spread evenly
+Numerics   exact noise on integers; what follows is post-processing in floating point
+Limits     a leaf is all that is seen of data that fill only one; 16^5 leaves at most
+Source     Hay, Rastogi, Miklau, Suciu (2010); Qardaji, Yang, Li (2013) for the branching
+Proof      docs/explanation/proofs/many_quantiles.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from flou.bits import SYSTEM, Bits
+from flou.errors import InvalidParameter
+from flou.laws import Independent
+from flou.mechanisms.laplace import Laplace
+from flou.mechanisms.mechanism import Integers
+from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
+from flou.mechanisms.quantiles.records import Records
+from flou.mechanisms.quantiles.tree_consistency import Floats, consistent, increasing, prefix_variances
+from flou.parameters import Number, Relation, integer
+
+__all__ = ["Tree", "TreeDistribution"]
+
+BRANCHING = 16
+HEIGHT = 4
+MOST_LEAVES = 2**20
+
+
+@dataclass(frozen=True)
+class TreeDistribution:
+    """How many records lie below each edge of the leaves, estimated; ``edges`` go from 0 to the number of cells."""
+
+    edges: Integers
+    cumulative: Floats  # the least-squares estimates: unbiased, but not always increasing
+    standard_errors: Floats  # of ``cumulative``, exact
+    total: float  # of all records: public, or estimated
+
+    @property
+    def increasing(self) -> Floats:
+        """The closest increasing estimates between 0 and the total; at worst as far off as ``cumulative`` is."""
+        return increasing(np.clip(self.cumulative, 0.0, max(self.total, 0.0)))
+
+    def quantiles(self, probabilities: Iterable[Fraction]) -> Integers:
+        """A cell for each probability, increasing with it."""
+        p = np.array([float(one) for one in probabilities])
+        heights, cells = self.increasing, int(self.edges[-1])
+        if not heights[-1] > 0:
+            spread: Integers = np.floor(p * (cells - 1)).astype(np.int64)  # no records: as if there were some, evenly
+            return spread
+        wanted = p * heights[-1]
+        ends = np.searchsorted(heights, np.maximum(wanted, np.nextafter(heights[0], np.inf)), side="left")
+        ends = np.clip(ends, 1, heights.size - 1)
+        left, right = heights[ends - 1], heights[ends]
+        share = np.clip((wanted - left) / np.where(right > left, right - left, 1.0), 0.0, 1.0)
+        first, last = self.edges[ends - 1], self.edges[ends]
+        inside = first + np.floor(share * (last - first)).astype(np.int64)
+        found: Integers = np.minimum(np.minimum(inside, np.maximum(last - 1, first)), cells - 1)
+        return found
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Tree(QuantileMechanism):
+    """Quantiles, and the whole distribution, from noisy counts of nested intervals."""
+
+    branching: int
+    height: int
+
+    def __init__(
+        self,
+        probabilities: Number | Iterable[Number],
+        *,
+        epsilon: Number,
+        branching: int = BRANCHING,
+        height: int = HEIGHT,
+        relation: Relation = "add-remove",
+        unit: str = "row",
+    ) -> None:
+        """A grid with fewer cells than branching^height leaves gets a tree that is only as high as it needs."""
+        super().__init__(probabilities, epsilon=epsilon, relation=relation, unit=unit)
+        object.__setattr__(self, "branching", integer("branching", branching, 2, 2**12))
+        object.__setattr__(self, "height", integer("height", height, 1, 20))
+        if self.branching**self.height > MOST_LEAVES:
+            raise InvalidParameter(
+                f"A tree of branching {self.branching} and height {self.height} has more than {MOST_LEAVES} leaves.",
+                "Each leaf gets a count and noise of its own.",
+                "Pass a smaller height, for example branching=16, height=4.",
+            )
+
+    def levels(self, cells: int) -> int:
+        """The height of the tree over so many cells."""
+        return min(self.height, next(h for h in range(1, 64) if self.branching**h >= cells))
+
+    def noise(self, cells: int) -> Laplace:
+        """What is added to the counts."""
+        moved = self.levels(cells) * (2 if self.relation == "substitute" else 1)
+        return Laplace(sensitivity=moved, epsilon=self.epsilon, relation=self.relation, unit=self.guarantee.unit)
+
+    def edges(self, cells: int) -> Integers:
+        """The first cell of each leaf, and the end of the last; a leaf may be empty where cells are few."""
+        leaves = self.branching ** self.levels(cells)
+        edges: Integers = np.arange(leaves + 1, dtype=np.int64) * cells // leaves
+        return edges
+
+    def counts(self, records: Records) -> Integers:
+        """The counts of all nodes below the root, level by level from the top."""
+        leaves = np.diff(records.below_each(self.edges(records.cells)))
+        widths = range(self.levels(records.cells) - 1, -1, -1)
+        return np.concatenate([leaves.reshape(-1, self.branching**width).sum(axis=1) for width in widths])
+
+    def law(self, records: Records) -> Independent:
+        """The exact law of the noisy counts, from which all else follows."""
+        law: Independent = self.noise(records.cells).law(self.counts(records))
+        return law
+
+    def distribution(self, records: Records, bits: Bits = SYSTEM) -> TreeDistribution:
+        """The whole distribution, for the price of the mechanism."""
+        noise, height, b = self.noise(records.cells), self.levels(records.cells), self.branching
+        noisy = noise.sample(self.counts(records), bits=bits).astype(np.float64)
+        starts = np.cumsum([b**level for level in range(1, height)])
+        known = self.relation == "substitute"
+        leaves = consistent(np.split(noisy, starts), b, records.rows if known else None)
+        cumulative = np.concatenate([[0.0], np.cumsum(leaves)])
+        errors = np.sqrt(noise.noise.variance * prefix_variances(b, height, known_total=known))
+        total = float(records.rows) if known else float(cumulative[-1])
+        return TreeDistribution(self.edges(records.cells), cumulative, errors, total)
+
+    def answers(self, records: Records, bits: Bits) -> Integers:
+        return self.distribution(records, bits).quantiles(self.ordered)

@@ -1,0 +1,69 @@
+"""Noisy counts of a complete tree made to add up: the least-squares estimate, and how far its prefix sums err.
+
+Every node but the root has a noisy count of its records, all with the same variance. Going up, a node's count is
+averaged with the sum of its children, each weighted by its precision; going down, what the children miss of their
+parent's count is divided equally between them. The result is the least-squares estimate, hence of least variance among
+the linear unbiased ones (Hay, Rastogi, Miklau, Suciu 2010). The total is the root's estimate, or public.
+
+Errors come apart: how far the children of one node are from their mean is uncorrelated with everything above. So the
+variance of a prefix sum is a sum of one term a level.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["consistent", "increasing", "prefix_variances", "variances"]
+
+Floats = NDArray[np.float64]
+
+
+def variances(branching: int, height: int) -> list[float]:
+    """Of the estimates going up, for levels 0 (the root, without a count of its own) to height; noise of variance 1."""
+    found = [1.0]
+    for _ in range(height - 1):
+        found.append(1 / (1 + 1 / (branching * found[-1])))
+    found.append(branching * found[-1])
+    return found[::-1]
+
+
+def consistent(noisy: list[Floats], branching: int, total: int | None) -> Floats:
+    """The leaves' estimates, from the noisy counts of levels 1 to height; they add up to ``total`` if it is given."""
+    precision = variances(branching, len(noisy))
+    up = [noisy[-1]]
+    for level in range(len(noisy) - 1, 0, -1):
+        children = up[-1].reshape(-1, branching).sum(axis=1)
+        own = precision[level]  # 1 / (1 + 1 / (b V)), the weight of the node's own count
+        up.append(own * noisy[level - 1] + (1 - own) * children)
+    node = np.array([np.sum(up[-1]) if total is None else total], dtype=np.float64)
+    for estimates in reversed(up):
+        children = estimates.reshape(-1, branching)
+        node = (children + ((node - children.sum(axis=1)) / branching)[:, None]).ravel()
+    return node
+
+
+@lru_cache(maxsize=8)
+def prefix_variances(branching: int, height: int, *, known_total: bool) -> Floats:
+    """Of the sums of the first 0, 1, ..., all leaves, for noise of variance 1."""
+    above = variances(branching, height)
+    leaves = branching**height
+    prefix = np.arange(leaves + 1)
+    found = np.zeros(leaves + 1) if known_total else (prefix / leaves) ** 2 * above[0]
+    for level in range(1, height + 1):
+        size = branching ** (height - level)  # leaves of a node of this level
+        whole, part = np.divmod(prefix % (size * branching), size)
+        share = part / size
+        found += above[level] * (whole + share**2 - (whole + share) ** 2 / branching)
+    found = np.maximum(found, 0.0)
+    found.flags.writeable = False  # it is kept
+    return found
+
+
+def increasing(values: Floats) -> Floats:
+    """The closest increasing sequence (least squares); no two sequences get farther apart by this, at any point."""
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(values).x, dtype=np.float64)

@@ -1,8 +1,8 @@
-"""The speed table of the front page, from the committed benchmark.
+"""The speed tables of the front page, from the committed benchmarks.
 
-python docs/make_speed_table.py             print it
-python docs/make_speed_table.py --write     put it into README.md
-python docs/make_speed_table.py --check     fail if README.md has another one
+python docs/make_speed_table.py             print them
+python docs/make_speed_table.py --write     put them into README.md
+python docs/make_speed_table.py --check     fail if README.md has others
 """
 
 from __future__ import annotations
@@ -10,54 +10,100 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "noise.json"
-START, STOP = "<!-- speed: docs/make_speed_table.py -->", "<!-- end of speed -->"
 
-PEERS = ("flou", "NumPy (not private)", "OpenDP", "diffprivlib", "PyDP")
-# what, unit, seconds in a unit, units of work in one thing, section, measure, and the label of each peer
-ROWS: tuple[tuple[str, str, float, int, str, str, tuple[str | None, ...]], ...] = (
-    (
-        "Laplace noise of scale 1000, each of many draws", "ns", 1e-9, 1, "Discrete Laplace noise", "scale 1e3",
-        ("flou DiscreteLaplace", "numpy Generator.laplace (not private)", "OpenDP make_laplace, int64 vector",
-         "diffprivlib Laplace", "PyDP LaplaceMechanism"),
+
+@dataclass(frozen=True)
+class Row:
+    """One line: cells of a section and a measure, one label a column (None: nothing to compare)."""
+
+    what: str
+    unit: str
+    section: str
+    measure: str
+    labels: tuple[str | None, ...]
+    factor: float = 1  # from the unit of the benchmark to the one that is shown
+
+
+@dataclass(frozen=True)
+class Table:
+    """The table of one benchmark, between its two marks on the page."""
+
+    benchmark: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    statistic: str
+
+    @property
+    def results(self) -> Path:
+        return ROOT / "benchmarks" / "results" / f"{self.benchmark}.json"
+
+    @property
+    def marks(self) -> tuple[str, str]:
+        return f"<!-- {self.benchmark}: docs/make_speed_table.py -->", f"<!-- end of {self.benchmark} -->"
+
+
+ANSWERS = ("flou", "DuckDB, the plain query (not private)", "OpenDP", "OpenDP, streamed by Polars", "diffprivlib")
+MEMORY = "Memory at its peak"
+
+TABLES = (
+    Table(
+        "noise", ("flou", "NumPy (not private)", "OpenDP", "diffprivlib", "PyDP"),
+        (
+            Row(
+                "Laplace noise of scale 1000, each of many draws", "ns", "Discrete Laplace noise", "scale 1e3",
+                ("flou DiscreteLaplace", "numpy Generator.laplace (not private)", "OpenDP make_laplace, int64 vector",
+                 "diffprivlib Laplace", "PyDP LaplaceMechanism"),
+            ),
+            Row(
+                "Gaussian noise of scale 1000, each of many draws", "ns", "Gaussian noise", "scale 1e3",
+                ("flou DiscreteGaussian", "numpy Generator.normal (not private)", "OpenDP make_gaussian, int64 vector",
+                 "diffprivlib Gaussian", "PyDP GaussianMechanism"),
+            ),
+            Row(
+                "Choosing one of a million, exponential mechanism", "ms", "Choosing one candidate",
+                "1,000,000 candidates",  # as many ns a candidate as ms in all
+                ("flou Exponential", "numpy choice, p given (not private)", "OpenDP make_noisy_max, Gumbel noise",
+                 "diffprivlib Exponential", None),
+            ),
+            Row(
+                "Laplace noise of scale 1000, a single draw", "µs", "One draw of Laplace noise of scale 1000", "draw",
+                ("flou Laplace", "numpy Generator.laplace (not private)", "OpenDP make_laplace, int64",
+                 "diffprivlib Laplace", "PyDP LaplaceMechanism"),
+            ),
+        ),
+        "Processor time, the least of several rounds",
     ),
-    (
-        "Gaussian noise of scale 1000, each of many draws", "ns", 1e-9, 1, "Gaussian noise", "scale 1e3",
-        ("flou DiscreteGaussian", "numpy Generator.normal (not private)", "OpenDP make_gaussian, int64 vector",
-         "diffprivlib Gaussian", "PyDP GaussianMechanism"),
-    ),
-    (
-        "Choosing one of a million, exponential mechanism", "ms", 1e-3, 10**6, "Choosing one candidate",
-        "1,000,000 candidates",
-        ("flou Exponential", "numpy choice, p given (not private)", "OpenDP make_noisy_max, Gumbel noise",
-         "diffprivlib Exponential", None),
-    ),
-    (
-        "Laplace noise of scale 1000, a single draw", "µs", 1e-6, 1, "One draw of Laplace noise of scale 1000", "draw",
-        ("flou Laplace", "numpy Generator.laplace (not private)", "OpenDP make_laplace, int64",
-         "diffprivlib Laplace", "PyDP LaplaceMechanism"),
+    Table(
+        "central", ("flou", "DuckDB (not private)", "OpenDP", "OpenDP, streamed", "diffprivlib", "PyDP"),
+        (
+            Row("Mean of 10⁸ rows", "s", "Mean", "1e8 rows", (*ANSWERS, "PyDP, scaled up"), 1e-3),
+            Row("Histogram of 20 bins", "s", "Histogram of 20 bins", "1e8 rows", (*ANSWERS, "PyDP, scaled up"), 1e-3),
+            Row("Mean of 16 groups", "s", "Mean of 16 groups", "1e8 rows", (*ANSWERS, "PyDP, scaled up"), 1e-3),
+            Row("Memory for a mean", "GB", MEMORY, "mean", (*ANSWERS, None)),
+            Row("Memory for the means of 16 groups", "GB", MEMORY, "mean of 16 groups", (*ANSWERS, None)),
+            Row("Error of a mean, add-remove", "%", "Error of a mean", "add-remove, ε = 0.1",
+                ("flou", None, "OpenDP", None, None, "PyDP")),
+            Row("Error of a mean, substitute", "%", "Error of a mean", "substitute, ε = 0.1",
+                ("flou", None, "OpenDP", None, "diffprivlib", None)),
+        ),
+        "Wall time, the least of the rounds; resident memory of a fresh process; root mean squared error",
     ),
 )  # fmt: skip
 
 
-def seconds(results: dict[str, Any], section: str, measure: str, label: str | None) -> float | None:
-    """Processor seconds for one unit of work, the least of the rounds; None where there is no timing."""
-    rows = [
-        row
-        for part in results["sections"]
-        if part["title"] == section
-        for found in part["measures"]
-        if found["name"] == measure
-        for row in found["rows"]
-        if row["label"] == label
-    ]
-    if label is None or "cpu_seconds" not in rows[0]:
+def value(results: dict[str, Any], row: Row, label: str | None) -> float | None:
+    """What the benchmark shows in a cell; None where it has nothing."""
+    if label is None:
         return None
-    return min(rows[0]["cpu_seconds"]) / rows[0]["units"]
+    section = next(part for part in results["sections"] if part["title"] == row.section)
+    measure = next(part for part in section["measures"] if part["name"] == row.measure)
+    found = next(part for part in measure["rows"] if part["label"] == label)["value"]
+    return None if found is None else found * row.factor
 
 
 def shown(value: float | None, unit: str) -> str:
@@ -69,25 +115,26 @@ def shown(value: float | None, unit: str) -> str:
     return f"{rounded:,.{digits}f} {unit}"
 
 
-def table(results: dict[str, Any]) -> str:
+def drawn(table: Table) -> str:
     """The table and the line that says where it was measured."""
-    lines = ["| | " + " | ".join(PEERS) + " |", "|---" + "|---:" * len(PEERS) + "|"]
-    for what, unit, size, units, section, measure, labels in ROWS:
-        times = [seconds(results, section, measure, label) for label in labels]
-        cells = [shown(None if time is None else time * units / size, unit) for time in times]
-        lines.append(f"| {what} | {' | '.join(cells)} |")
+    results = json.loads(table.results.read_text())
+    lines = ["| | " + " | ".join(table.columns) + " |", "|---" + "|---:" * len(table.columns) + "|"]
+    for row in table.rows:
+        cells = [shown(value(results, row, label), row.unit) for label in row.labels]
+        lines.append(f"| {row.what} | {' | '.join(cells)} |")
     machine = results["machine"]
     where = f"{machine['cpu']}, {machine['cores']} cores, {results['date'][:10]}, commit {results['commit']}"
-    return "\n".join([*lines, "", f"Processor time, the least of several rounds: {where}."])
+    return "\n".join([*lines, "", f"{table.statistic}: {where}."])
 
 
-def written(page: str, content: str) -> str:
+def written(page: str, table: Table) -> str:
     """The page with the table between its two marks."""
-    before, _, rest = page.partition(START)
-    _, mark, after = rest.partition(STOP)
+    start, stop = table.marks
+    before, _, rest = page.partition(start)
+    _, mark, after = rest.partition(stop)
     if not mark:
-        raise SystemExit(f"The page has no {START} ... {STOP}.")
-    return f"{before}{START}\n{content}\n{STOP}{after}"
+        raise SystemExit(f"The page has no {start} ... {stop}.")
+    return f"{before}{start}\n{drawn(table)}\n{stop}{after}"
 
 
 def main() -> int:
@@ -97,19 +144,20 @@ def main() -> int:
     action.add_argument("--write", action="store_true")
     action.add_argument("--check", action="store_true")
     chosen = parser.parse_args()
-    content = table(json.loads(RESULTS.read_text()))
     if not (chosen.write or chosen.check):
-        print(content)
+        print(*map(drawn, TABLES), sep="\n\n")
         return 0
     page = chosen.page.read_text()
-    new = written(page, content)
+    old = [table for table in TABLES if written(page, table) != page]
     if chosen.write:
-        chosen.page.write_text(new)
-    elif new != page:
-        print("The speed table is from another run than benchmarks/results/noise.json.")
+        for table in old:
+            page = written(page, table)
+        chosen.page.write_text(page)
+        return 0
+    for table in old:
+        print(f"The speed table is from another run than benchmarks/results/{table.benchmark}.json.")
         print("Run: python docs/make_speed_table.py --write")
-        return 1
-    return 0
+    return 1 if old else 0
 
 
 if __name__ == "__main__":

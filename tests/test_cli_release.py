@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from flou import Schema, ask, cli, report
 from flou.bits import SeededBits
-from flou.guarantee import PureDP, guarantee_from_dict
+from flou.guarantee import ApproxDP, PureDP, guarantee_from_dict
 from flou.release import Certificate, verify_chain
-from release.test_release import Balanced
+from release.test_release import Balanced, without_infinity
 from test_cli import plain, refused
 
 SCRIPT = "<script>alert(1)</script>"
@@ -118,8 +118,7 @@ def test_json_says_what_the_releases_say(answers):
     for answer, told in zip(answers, tree["answers"], strict=True):
         assert told["value"] == (np.asarray(answer.release.value).tolist())
         for of in ("data", "population"):
-            ends = [np.asarray(end).tolist() for end in answer.release.interval(of=of)]
-            assert told["interval_95"][of] == ends
+            assert told["interval_95"][of] == [without_infinity(end) for end in answer.release.interval(of=of)]
 
 
 def test_answers_are_right(answers):
@@ -183,6 +182,50 @@ def test_budget(run):
         run("--ask", "count", "--epsilon", "1", "--budget", ".5")
     )
     assert run("--ask", "count", "--epsilon", "1/2", "--budget", "0.5").exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def undeclared(folder):
+    """The same schema without the departments."""
+    start, end = SCHEMA.index("[columns.department]"), SCHEMA.index("[columns.member]")
+    (folder / "undeclared.toml").write_text(SCHEMA[:start] + SCHEMA[end:])
+    return "undeclared.toml"
+
+
+def test_groups_that_are_not_public(run, folder, undeclared):
+    """Keys are selected first, paid for once, and are the groups of all questions about them."""
+    asks = asking("mean 'net salary' by department", "keys department", "histogram age by department", "count")
+    price = ["--epsilon", "2", "--delta", "1e-6", "--split", "1,2,1,1", "--json", "keys.json", "--html", "keys.html"]
+    result = run(*asks, *price, schema=undeclared)
+    assert (result.exit_code, result.stderr) == (0, "")
+    tree = json.loads((folder / "keys.json").read_text())
+    assert guarantee_from_dict(tree["cost"]) == ApproxDP(2, 1e-6)
+    names = {"care", SCRIPT, "a & b"}
+    first, mean, ages, _ = tree["answers"]
+    assert first["question"] == "keys department"
+    assert Fraction(first["cost"]["exact_epsilon"]) == Fraction(4, 5)
+    assert set(first["labels"]) == set(mean["labels"]) == names
+    assert len(ages["labels"]) == 3 * 101
+    assert mean["certificate"]["keys"]["group_keys"] == "selected"
+    verify_chain([Certificate(answer["certificate"]) for answer in tree["answers"]])
+    assert SECRET not in result.output + (folder / "keys.html").read_text() + (folder / "keys.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--ask", "mean age by department"], "The groups of 'department' are not public"),
+        (["--ask", "keys department"], "--delta must be given exactly when keys are asked for"),
+        (["--ask", "count", "--delta", "1e-8"], "--delta must be given exactly when keys are asked for"),
+        (["--ask", "keys department", "--delta", "2"], "delta"),
+        (["--ask", "keys nothing", "--delta", "1e-8"], "There is no column 'nothing'"),
+        (["--ask", "keys department", "--delta", "1e-8", "--budget", "0.5"], "remaining epsilon 0.5"),
+        ([*asking("keys department", "keys department"), "--delta", "1e-8"], "of a column once"),
+    ],
+)
+def test_refusals_about_keys(run, undeclared, arguments, words):
+    """Groups that are not public cost a delta, and a delta buys nothing else."""
+    assert words in refused(run(*arguments, "--epsilon", "1", schema=undeclared))
 
 
 @pytest.mark.parametrize("columns", ["80", "100", "160"])

@@ -1,6 +1,7 @@
 """Questions and conditions in words, and how epsilon is shared out."""
 
 import contextlib
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 import flou
 from flou.ask import STATISTICS, Asked, condition, epsilon_of, parsed, shares
 from flou.ask.tokens import tokens
-from flou.central import Count, Histogram, Mean, Total
+from flou.central import Count, GroupedHistogram, Histogram, Keys, Mean, Total
 from flou.summaries.condition import Comparison
 
 NAMES = ["age", "net salary", "by", "it's", "10", "mean", "pay-2020"]
@@ -34,11 +35,20 @@ SCHEMA = flou.Schema(
         ("mean pay-2020", Mean("pay-2020", 1)),
         ("histogram age 1_0", Histogram("age", 1, 10)),
         ("  histogram   age ", Histogram("age", 1)),
+        ("histogram age 4 by g", GroupedHistogram("age", 1, 4, by="g")),
     ],
 )
 def test_questions(text, question):
     """Words become the question that they say."""
     assert parsed(text, SCHEMA).question(1) == question
+
+
+def test_keys_of_columns_that_nobody_declared():
+    """Their keys can be asked for, and then they can be groups."""
+    assert replace(parsed("keys 'my city'", SCHEMA), delta=0.1).question(1) == Keys("my city", 1, 0.1)
+    assert parsed("mean age by city", SCHEMA, ["city"]).question(1) == Mean("age", 1, "city")
+    with pytest.raises(flou.InvalidParameter, match="no column 'city'"):
+        parsed("mean city by city", SCHEMA, ["city"])
 
 
 @given(
@@ -62,7 +72,10 @@ def test_a_question_can_be_asked_again(statistic, name, by):
         ("mean by g", "mean needs the name of a column"),
         ("mean 10", "mean needs the name of a column"),
         ("mean age by", "by needs the name of a column"),
-        ("histogram age by g", "histogram takes no groups"),
+        ("mode age by g", "mode takes no groups"),
+        ("mean age by city", "The groups of 'city' are not public"),
+        ("mean age by city", '--ask "keys city" --delta 1e-8'),
+        ("mean age by aeg", "Perhaps 'age' was meant"),
         ("histogram age 1.5", "bins must be a whole number"),
         ("histogram age -3", "bins must be a whole number"),
         ("mean age age", "'age' has no place in it"),
@@ -73,6 +86,7 @@ def test_a_question_can_be_asked_again(statistic, name, by):
         ("mean nobody", "The schema has no column 'nobody'"),
         ("histogram wide", "would have 1000001 answers"),
         ("mean age by wide", "would have 1000001 answers"),
+        ("histogram age 6000 by g", "would have 12000 answers"),
         ("x" * 10_000, "was not understood"),
     ],
 )

@@ -12,7 +12,7 @@ from scipy.stats import binom
 import flou
 from flou import Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
-from flou.central import Density, Table
+from flou.central import Density, Price, Table
 from flou.central.density import CELLS, UNIT, cosines, farthest
 from flou.central.question import Context
 from flou.summaries.array_rows import ArrayRows
@@ -35,10 +35,10 @@ def vector_of(question, known, *cells):
 def test_the_farthest_pair_is_the_farthest(terms):
     """Of every pair of cells of a small grid, and of the ends and many others of the large one."""
     table = cosines(64, terms)
-    assert farthest(64, terms) == max(int(np.abs(a - b).sum()) for a in table for b in table)
+    assert farthest(64, terms).l1 == max(int(np.abs(a - b).sum()) for a in table for b in table)
     large = cosines(CELLS, terms)
     some = large[:: CELLS // 64]
-    assert max(int(np.abs(large - b).sum(axis=1).max()) for b in some) <= farthest(CELLS, terms)
+    assert max(int(np.abs(large - b).sum(axis=1).max()) for b in some) <= farthest(CELLS, terms).l1
 
 
 @pytest.mark.parametrize("rows_per_unit", [1, 2])
@@ -46,7 +46,7 @@ def test_the_farthest_pair_is_the_farthest(terms):
 def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit):
     """A unit of one row or two, in every cell, moves the sums by the sensitivity at the most, and comes close."""
     known, question = context(relation, rows_per_unit=rows_per_unit), Density("x", 1, 3)
-    declared = question._mechanism(known).sensitivity
+    declared = question.mechanism(known).sensitivity
     assert question.cost(known) == known.pure(1)
     norms = np.array([np.abs(vector_of(question, known, c)).sum() for c in range(CELLS)])
     moves = [int(norms.max()) * rows_per_unit * (1 if relation == "add-remove" else 2)]
@@ -64,7 +64,7 @@ def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit)
 def test_with_known_rows_the_sensitivity_is_the_distance_of_two_cells(terms):
     """One row replaced by another, for every pair of a subset of cells with the farthest: never more, and reached."""
     known, question = context("substitute", known_rows=2), Density("x", 1, terms)
-    declared = question._mechanism(known).sensitivity
+    declared = question.mechanism(known).sensitivity
     lines = np.array([vector_of(question, known, c) for c in range(0, CELLS)])
     found = max(int(np.abs(lines - line).sum(axis=1).max()) for line in lines)
     assert found == declared  # so that any smaller one would be refused
@@ -98,7 +98,16 @@ def covered(relation, n, epsilon, runs, shrink=1.0, terms=4):
     return hits
 
 
-@pytest.mark.parametrize(("relation", "n", "epsilon"), [("add-remove", 1000, 1), ("substitute", 300, 1)])
+@pytest.mark.parametrize(
+    ("relation", "n", "epsilon"),
+    [
+        ("add-remove", 1000, 1),
+        ("substitute", 300, 1),
+        ("add-remove", 1000, Price.of(rho=0.2)),
+        ("substitute", 300, Price.of(rho=0.2)),
+        ("add-remove", 1000, Price.of(1, 0.01)),
+    ],
+)
 def test_coverage(relation, n, epsilon):
     """Bands at 95 % hold the series of the data, and of the population, in at least 94.5 % of runs, at each point."""
     for hits in covered(relation, n, epsilon, 100).values():
@@ -142,8 +151,26 @@ def test_the_number_of_cosines_follows_a_public_rule():
     assert Density("x", 1)._terms(context("substitute", known_rows=10_000)) == 15
     assert Density("x", 0.01)._terms(context("substitute", known_rows=10_000)) == 5
     assert Density("x", 1)._terms(context("substitute", known_rows=0)) == 1
+    few = context("substitute", known_rows=10_000)
+    assert Density("x", Price.of(rho=1e-5))._terms(few) == 5  # (n / s)^(2/5) with s = (2 rho)^(-1/2)
+    assert Density("x", Price.of(0.01, 1e-6))._terms(few) == Density("x", 0.01)._terms(few)  # Laplace noise is smaller
+    assert Density("x", Price.of(1, 1e-6))._terms(few) == 15
     for wrong in (Density("x", 1, 31), Density("x", 1, 0), Density("x", 1, 3, 1), Density("x", 0)):
         with pytest.raises(flou.InvalidParameter):
             wrong.cost(context("add-remove"))
     with pytest.raises(flou.InvalidParameter, match="density"):
         Density("x", 1).cost(Context(Schema({"x": Categories(["a"])}), None))
+
+
+def test_with_many_cosines_gaussian_noise_wins():
+    """Its norm grows like the root of their number: with a delta or a rho the band is narrower, and so is the noise."""
+    x = np.random.default_rng(1).beta(2, 2, 20_000)
+    known = context("add-remove")
+    for terms, gaussian in ((1, False), (4, False), (12, True), (30, True)):
+        question = Density("x", Price.of(1, 1e-6), terms)
+        assert question._price.is_gaussian(question._sensitivity(terms, known)) == gaussian
+    pure = flou.density(x, bounds=(0, 1), epsilon=1, terms=30)
+    other = flou.density(x, bounds=(0, 1), epsilon=1, delta=1e-6, terms=30)
+    assert (pure.cost, other.cost) == (flou.PureDP(1), flou.ApproxDP(1, 1e-6))
+    assert other.error.noise < 0.7 * pure.error.noise
+    assert "Gaussian" in other.certificate["mechanism"]["choice"]

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
-from flou.central import Table
+from flou.central import Price, Table
 from flou.central.covariance import Correlation, Covariance
 from flou.central.gram import GramNoise
 from flou.central.regression import Regression
@@ -25,8 +25,8 @@ def table(data, relation="add-remove", seed="gram", **options) -> Table:
     return Table(ArrayRows(data), schema, None, bits=SeededBits(seed))
 
 
-def noise_for(asked: Table, columns, delta=None) -> GramNoise:
-    return GramNoise(tuple(columns), 1, delta, asked._context())
+def noise_for(asked: Table, columns) -> GramNoise:
+    return GramNoise(tuple(columns), Price.of(1), asked._context())
 
 
 def entries(columns, rows, relation="substitute") -> np.ndarray:
@@ -47,9 +47,9 @@ def test_every_row_and_every_substitution_is_covered(columns):
     single = [entries(columns, [row]) for row in rows]
     asked = {relation: table({name: [0, 1] for name in columns}, relation) for relation in ("add-remove", "substitute")}
     size, d = len(single[0]), len(columns)
-    added = noise_for(asked["add-remove"], columns).norm
-    substituted = noise_for(asked["substitute"], columns).norm
-    squared = noise_for(asked["add-remove"], columns, delta=1e-6).norm
+    added = noise_for(asked["add-remove"], columns).sensitivity.l1
+    substituted = noise_for(asked["substitute"], columns).sensitivity.l1
+    squared = float(noise_for(asked["add-remove"], columns).sensitivity.l2)
     assert (added, substituted, squared) == (size, d * d + 2 * d, pytest.approx(np.sqrt(size)))
     assert max(np.abs(row).sum() for row in single) == pytest.approx(added, rel=1e-3)
     assert max(np.abs(row).sum() for row in single) <= added
@@ -110,9 +110,11 @@ def test_tiny_tables_get_an_honest_answer(n, relation):
     assert repr(drowned)
 
 
-@pytest.mark.parametrize("delta", [None, 1e-6])
-@pytest.mark.parametrize(("n", "epsilon"), [(1000, 1), (10_000, 0.1)])
-def test_intervals_cover(n, epsilon, delta):
+@pytest.mark.parametrize(
+    ("n", "price"),
+    [(1000, Price.of(1)), (10_000, Price.of(0.1)), (1000, Price.of(1, 0.05)), (10_000, Price.of(rho=0.005))],
+)
+def test_intervals_cover(n, price):
     """Slopes and correlations lie in their intervals (false alarms: 1e-6), and not in intervals of half the width."""
     generator, runs = np.random.default_rng(7), 100
     held = np.zeros((2, 2), int)
@@ -123,7 +125,7 @@ def test_intervals_cover(n, epsilon, delta):
         slope = np.polyfit(data["x"], data["y"], 1)[0]
         correlation = np.corrcoef(data["x"], data["y"])[0, 1]
         truths = ((slope, 2.0), (correlation, 2 * np.sqrt(100 / 12) / np.sqrt(400 / 12 + 16)))
-        questions = (Regression("y", ("x",), epsilon, delta), Correlation(("x", "y"), epsilon, delta))
+        questions = (Regression("y", ("x",), price), Correlation(("x", "y"), price))
         for which, (release, truth) in enumerate(zip(asked.ask(*questions), truths, strict=True)):
             for kind, of in enumerate(("data", "population")):
                 low, high = (end[1] for end in release.interval(0.95, of=of))
@@ -140,7 +142,7 @@ def test_intervals_cover(n, epsilon, delta):
     [
         Regression("y", ("g",), 1),
         Regression("y", ("y",), 1),
-        Regression("y", (), 1, -1),
+        Regression("y", (), -1),
         Covariance((), 1),
         Covariance(("x", "nowhere"), 1),
         Correlation(("x", "y"), -1),
@@ -151,3 +153,14 @@ def test_questions_that_cannot_be_right_are_refused(question):
     asked = table({**made(10, np.random.default_rng(1)), "g": ["a"] * 10})
     with pytest.raises(InvalidParameter):
         asked.ask(question)
+
+
+def test_gaussian_noise_is_taken_where_it_is_smaller():
+    """For many columns, from their norms alone; for few, Laplace, and then delta is not spent."""
+    data = {**made(100, np.random.default_rng(1)), "k": np.arange(100) % 4, "b": np.arange(100) % 2 == 0}
+    asked = table(data)
+    few, many = asked.correlation("x", "y", epsilon=1, delta=1e-6), asked.covariance(*data, epsilon=1, delta=1e-6)
+    assert (few.cost.measure, many.cost.measure) == ("pure", "approx")
+    assert few.certificate["mechanism"]["norm"] == "L1"
+    assert many.certificate["mechanism"]["norm"] == "L2"
+    assert asked.regression("y", "x", rho=0.1).cost.measure == "zcdp"

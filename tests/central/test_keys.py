@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from itertools import product
+from functools import cache
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -12,80 +12,173 @@ import flou
 from flou import Schema
 from flou.bits import SeededBits
 from flou.central import Keys, Table
-from flou.central.keys import texts
 from flou.central.question import Context
 from flou.domain import Interval
 from flou.guarantee import ApproxDP
 from flou.summaries.array_rows import ArrayRows
+from goodness import compatible
 from privacy.exhaustive import delta as hockey_stick
-from privacy.exhaustive import neighbours, tables
 
 RELATIONS = ("add-remove", "substitute")
+REACH = 80  # noisy counts that are told apart; those beyond are one outcome
+KEYS = 4
 
 
-def context(relation):
-    return Context(Schema({"x": Interval(0, 1)}, relation=relation), None)
+def context(relation, rows_per_unit=1):
+    if rows_per_unit == 1:
+        return Context(Schema({"y": Interval(0, 1)}, relation=relation), None)
+    unit = {"unit": "u", "max_rows_per_unit": rows_per_unit}
+    return Context(Schema({"y": Interval(0, 1)}, relation=relation, **unit), None)
 
 
-def law(table, noise, threshold, reach):
-    """P of every release: for each of two keys, not shown, or shown with a noisy count up to a reach."""
-    parts = []
-    for key in (0, 1):
-        count = table.count(key)
-        y = np.arange(threshold, threshold + reach)
-        shown = np.asarray(noise.pmf(y - count)) if count else np.zeros(reach)
-        beyond = float(noise.sf(threshold + reach - 1 - count)) if count else 0.0
-        hidden = float(noise.cdf(threshold - 1 - count)) if count else 1.0
-        parts.append(np.concatenate([[hidden], shown, [beyond]]))
-    return np.multiply.outer(*parts).ravel()
+def law(count, noise, threshold, least=1):
+    """P of what is released about one key: nothing, a noisy count from the threshold on, or more than the reach."""
+    if count < least:
+        return np.eye(1, REACH + 2)[0]
+    shown = noise.pmf(np.arange(threshold, threshold + REACH) - count)
+    return np.concatenate([[noise.cdf(threshold - 1 - count)], shown, [noise.sf(threshold + REACH - 1 - count)]])
 
 
-def worst(question, relation, threshold):
-    known = context(relation)
-    noise, reach = question.mechanism(known).noise, 60
-    every = tables([0, 1], range(4) if relation == "add-remove" else (1, 2, 3))
-    laws = {table: law(table, noise, threshold, reach) for table in every}
-    return max(hockey_stick(laws[a], laws[b], float(question.epsilon)) for a, b in neighbours(relation, every))
+@cache
+def merged(a, b, noise, threshold, least):
+    """The laws of one key in two tables, outcomes of one ratio together."""
+    p, q = law(a, noise, threshold, least), law(b, noise, threshold, least)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.round(np.log(p) - np.log(q), 9)
+    _, place = np.unique(np.nan_to_num(ratio, nan=0.0, posinf=1e9, neginf=-1e9), return_inverse=True)
+    return np.bincount(place, p), np.bincount(place, q)
+
+
+def exact_delta(one, other, epsilon, noise, threshold, least=1):
+    """The hockey-stick divergence of two tables, given by the counts of their keys."""
+    p = q = np.ones(1)
+    for a, b in zip(one, other, strict=True):
+        if a != b:
+            more_p, more_q = merged(a, b, noise, threshold, least)
+            p, q = np.outer(p, more_p).ravel(), np.outer(q, more_q).ravel()
+    return hockey_stick(p, q, epsilon)
+
+
+def units(rows):
+    """All ways in which the rows of a unit can have keys, or no key: the counts that it adds."""
+    every = (keys for size in range(rows + 1) for keys in combinations_with_replacement(range(KEYS), size))
+    return [tuple(keys.count(key) for key in range(KEYS)) for keys in every]
+
+
+def pairs(relation, rows, least):
+    """All neighbours, the rest of the table having 0, 1 or 5 rows of each key, or as much more as keys must have."""
+    for rest in combinations_with_replacement((least - 1, least, least + 4), KEYS):
+        added = [tuple(np.add(rest, unit).tolist()) for unit in units(rows)]
+        others = [rest] if relation == "add-remove" else added
+        yield from ((a, b) for a in added for b in others)
+        if relation == "add-remove":
+            yield from ((rest, a) for a in added)
+
+
+def worst(question, relation, rows, threshold, least=1):
+    noise, epsilon = question.mechanism(context(relation, rows)).noise, float(question.epsilon)
+    every = {
+        tuple(sorted((i, j) for i, j in zip(a, b, strict=True) if i != j))
+        for a, b in pairs(relation, rows, least)
+        if a != b
+    }
+    return max(exact_delta(*zip(*pair, strict=True), epsilon, noise, threshold, least) for pair in every)
+
+
+PRICES = [(1, 0.01), (0.5, 0.1), (4, 0.001)]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("epsilon", "delta"), PRICES)
+def test_the_exact_delta_is_at_most_the_declared_one(epsilon, delta, relation, rows):
+    """For all neighbours of a tiny domain, whatever keys a unit has; a threshold that is lower by one is refused."""
+    question, known = Keys("x", epsilon, delta), context(relation, rows)
+    threshold = question.threshold(known)
+    assert worst(question, relation, rows, threshold) <= delta * (1 + 1e-9)
+    assert worst(question, relation, rows, threshold - 1) > delta
+    assert question.cost(known) == ApproxDP(epsilon, delta, relation=relation, unit=known.unit)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_keys_left_out_before_the_noise(relation, rows):
+    """With min_rows the threshold rises by as many rows less one; at the old threshold the delta is exceeded."""
+    question, known = Keys("x", 1, 0.01, min_rows=5), context(relation, rows)
+    threshold = Keys("x", 1, 0.01).threshold(known)
+    assert question.threshold(known) == threshold + 4
+    assert worst(question, relation, rows, threshold + 4, least=5) <= 0.01 * (1 + 1e-9)
+    assert worst(question, relation, rows, threshold, least=5) > 0.011
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize(("epsilon", "delta"), [(1, 0.01), (0.5, 0.1), (2, 0.001)])
-def test_the_exact_delta_is_at_most_the_declared_one(epsilon, delta, relation):
-    """For every pair of neighbours of a tiny domain; a threshold lower by one is refused."""
-    question = Keys("x", epsilon, delta)
-    threshold = question.threshold(context(relation))
-    assert worst(question, relation, threshold) <= delta * (1 + 1e-9)
-    noise = question.mechanism(context(relation)).noise
-    assert float(noise.sf(threshold - 3)) > delta  # 1 + noise >= threshold - 1
-    assert worst(question, relation, threshold - 1) > delta
-    assert question.cost(context(relation)) == ApproxDP(epsilon, delta, relation=relation)
+def test_the_worst_unit_has_many_keys_or_one(relation):
+    """Neither the keys one by one nor all rows in one key are the worst case alone: each is refused somewhere."""
+    refused = set()
+    for epsilon in (0.5, 4):
+        question, known = Keys("x", epsilon, 0.01), context(relation, 3)
+        sf = question.mechanism(known).noise.sf
+        for name, count in (("one row each", 1), ("all in one", 3)):
+            threshold = next(t for t in range(3, 200) if float(sf(t - count - 1)) <= 0.01)
+            if worst(question, relation, 3, threshold) > 0.0101:
+                refused.add(name)
+    assert refused == {"one row each", "all in one"}
 
 
 def test_half_the_noise_is_refused():
     """The check sees a mechanism whose counts have too little noise."""
-    good = Keys("x", 1, 0.01)
-    assert worst(good, "add-remove", good.threshold(context("add-remove"))) <= 0.01
-    loud = Keys("x", 2, 0.01)  # noise for epsilon 2, checked at epsilon 1
-    noise, threshold = loud.mechanism(context("add-remove")).noise, loud.threshold(context("add-remove"))
-    p, q = (law(table, noise, threshold, 60) for table in ((0,) * 9, (0,) * 8))
-    assert hockey_stick(p, q, 1.0) > 0.02
+    good, loud = Keys("x", 1, 0.01), Keys("x", 2, 0.01)  # noise for epsilon 2, checked at epsilon 1
+    for question, refused in ((good, False), (loud, True)):
+        noise, threshold = question.mechanism(context("add-remove")).noise, question.threshold(context("add-remove"))
+        assert (exact_delta((9,), (8,), 1.0, noise, threshold) > 0.02) == refused
+
+
+def test_all_splits_of_many_rows():
+    """Of all ways to split twelve rows among keys, r single rows or one key with all of them shows most."""
+
+    def splits(rows, most):
+        if not rows:
+            yield ()
+        for first in range(min(rows, most), 0, -1):
+            yield from ((first, *rest) for rest in splits(rows - first, first))
+
+    for epsilon, relation in product((0.1, 1, 3, 6, 20), RELATIONS):
+        question, known = Keys("x", epsilon, 0.001), context(relation, 12)
+        threshold, sf = question.threshold(known), question.mechanism(known).noise.sf
+        shown = {s: 1 - np.prod(1 - np.asarray(sf(threshold - np.array(s) - 1))) for s in splits(12, 12)}
+        assert max(shown.values()) == pytest.approx(max(shown[(12,)], shown[(1,) * 12]))
+        assert max(shown.values()) <= 0.001
+
+
+def test_answers_follow_the_law():
+    """Four thousand releases about one key have the probabilities of the law; those of one row more are refused."""
+    question, known = Keys("x", 1, 0.05), Context(context("add-remove").schema, None, None, SeededBits(5))
+    noise, threshold = question.mechanism(known).noise, question.threshold(known)
+    found = [np.array(["a"], dtype=object), np.array([3])]
+    drawn = [question.answer(found, known).value.tolist() for _ in range(4000)]
+    seen = [sum(not y for y in drawn)] + [sum(y == [t] for y in drawn) for t in range(threshold, threshold + 4)]
+    seen = np.array([*seen, 4000 - sum(seen)])
+    for count, right in ((3, True), (4, False)):
+        p = law(count, noise, threshold)[:5]
+        assert compatible(seen, np.append(p, 1 - p.sum())) == right
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_common_keys_are_found_and_rare_ones_are_not(relation):
     """Hundreds of rows show, single rows do not, and the counts are close."""
     x = np.array(["red"] * 300 + ["blue"] * 200 + [f"person {i}" for i in range(100)])
-    table = Table(ArrayRows({"x": x, "y": np.zeros(600)}), Schema({"y": Interval(0, 1)}, relation=relation), None,
-                  bits=SeededBits(4))  # fmt: skip
-    release = table.keys("x", epsilon=1, delta=1e-8)
-    assert release.labels == ("red", "blue")
-    low, high = release.interval(1 - 1e-9)
-    assert np.all(low <= [300, 200])
-    assert np.all(high >= [300, 200])
-    low, high = release.interval(of="population")
-    assert np.all(low < release.interval()[0])
-    assert release.certificate["keys"]["group_keys"] == "selected"
-    assert release.to_json()
+    schema = Schema({"y": Interval(0, 1)}, relation=relation)
+    for least in (1, 3):
+        table = Table(ArrayRows({"x": x, "y": np.zeros(600)}), schema, None, bits=SeededBits(4))
+        release = table.keys("x", epsilon=1, delta=1e-8, min_rows=least)
+        assert release.labels == ("red", "blue")
+        low, high = release.interval(1 - 1e-9)
+        assert np.all(low <= [300, 200])
+        assert np.all(high >= [300, 200])
+        low, high = release.interval(of="population")
+        assert np.all(low < release.interval()[0])
+        assert release.certificate["keys"]["group_keys"] == "selected"
+        assert release.to_json()
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -101,11 +194,15 @@ def test_edges(x, relation):
     assert repr(release)
 
 
-def test_rows_have_keys_one_by_one():
-    """Whole numbers are written alike, whatever their type, and what is no key is left out."""
-    assert texts(np.array([1, 1.0, "1", True, 0.5, None, math.inf, "a", ""], dtype=object)) == [
-        "1", "1", "1", "True", "0.5", "a"]  # fmt: skip
-    assert texts(np.ma.MaskedArray([1, 2], [False, True])) == ["1"]
+def test_units():
+    """A unit's rows beyond the cap do not count, and the noise covers all that may count."""
+    frame = {"x": ["a"] * 400 + ["b"] * 400, "u": [f"person {i}" for i in range(400)] + ["one"] * 400}
+    schema = Schema({"y": Interval(0, 1)}, unit="u", max_rows_per_unit=2)
+    table = Table(ArrayRows({**frame, "y": np.zeros(800)}), schema, None, bits=SeededBits(2))
+    release = table.keys("x", epsilon=1, delta=1e-6)
+    assert release.labels == ("a",)
+    assert release.cost == ApproxDP(1, 1e-6, unit="u")
+    assert release.certificate["mechanism"]["sensitivity"] == 2
 
 
 def test_refusals_and_the_budget():
@@ -118,13 +215,14 @@ def test_refusals_and_the_budget():
     table = flou.open(frame, schema=schema, budget=ApproxDP(1, 1e-6))
     with pytest.raises(flou.InvalidData):
         table.keys("z", epsilon=1, delta=1e-6)
-    with pytest.raises(flou.InvalidParameter):
+    with pytest.raises(flou.InvalidParameter, match="together with other questions"):
         table.ask(Keys("x", 1, 1e-6))
+    for least in (0, -1, 1.5, None, "2"):
+        with pytest.raises(flou.InvalidParameter):
+            table.keys("x", epsilon=1, delta=1e-6, min_rows=least)
     for epsilon, delta in product((0, 1), (0, 1)):
         with pytest.raises(flou.InvalidParameter):
             table.keys("x", epsilon=epsilon, delta=delta)
     assert table.budget.spent is None
     table.keys("x", epsilon=1, delta=1e-6)
     assert table.budget.spent == ApproxDP(1, 1e-6)
-    with pytest.raises(flou.InvalidParameter, match="rows are the units"):
-        Keys("x", 1, 1e-6).cost(Context(Schema({"x": Interval(0, 1)}, unit="u", max_rows_per_unit=2), None))

@@ -8,15 +8,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from flou import Boolean, Integers, Interval
+from flou import Boolean, Integers, Interval, Schema
+from flou.central import Price
 from flou.central.moment_noise import MomentNoise
+from flou.central.question import Context
 from flou.mechanisms import Laplace
-from flou.parameters import exact
 from flou.summaries.array_rows import ArrayRows
 from flou.summaries.moments import MomentGrid, Moments
 from privacy.exhaustive import neighbours, tables
 
 INTERVAL = Interval(-2, 3)
+HALF = Price.of(0.5)
 GRIDS = [
     MomentGrid.of("x", Boolean()),
     MomentGrid.of("x", Integers(0, 4)),
@@ -41,9 +43,12 @@ def moments_of(grid: MomentGrid, values) -> Moments:
     return grid.moments(ArrayRows({"x": list(values)}).collect([grid.request()])[0])
 
 
-def noise(grid: MomentGrid, *, relation="add-remove", known=None, total_only=False, rows_per_unit=1) -> MomentNoise:
-    changes = rows_per_unit * (2 if relation == "substitute" else 1)
-    return MomentNoise(grid, exact(0.5), changes, known, relation, total_only)
+def noise(
+    grid: MomentGrid, *, relation="add-remove", known=None, from_zero=False, rows_per_unit=1, price=HALF
+) -> MomentNoise:
+    options = {} if rows_per_unit == 1 else {"unit": "u", "max_rows_per_unit": rows_per_unit}
+    context = Context(Schema({"x": grid.domain}, relation=relation, **options), known)
+    return MomentNoise(grid, price, context, from_zero)
 
 
 def distance(mechanism: MomentNoise, left, right) -> int:
@@ -57,9 +62,9 @@ def test_one_row_has_the_stated_norm(grid):
     """Adding any row moves the vector by at most the bound, and hardly less."""
     mechanism = noise(grid)
     found = [distance(mechanism, [], [value]) for value in SOME[grid]]
-    assert max(found) <= mechanism.sensitivity
-    assert min(found) >= 0.99 * mechanism.sensitivity * grid.unit / grid.bound
-    assert all(distance(noise(grid, total_only=True), [], [v]) <= mechanism.sensitivity for v in SOME[grid])
+    assert max(found) <= mechanism.sensitivity.l1
+    assert min(found) >= 0.99 * mechanism.sensitivity.l1 * grid.unit / grid.bound
+    assert all(distance(noise(grid, from_zero=True), [], [v]) <= mechanism.sensitivity.l1 for v in SOME[grid])
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=lambda g: repr(g.domain))
@@ -69,8 +74,8 @@ def test_substituting_any_row_by_any_other_is_covered(grid):
     unknown = noise(grid, relation="substitute")
     values = [*SOME[grid][:: max(1, len(SOME[grid]) // 20)], SOME[grid][-1]]
     moved = [(distance(known, [a], [b]), distance(unknown, [a], [b])) for a, b in product(values, repeat=2)]
-    assert max(m for m, _ in moved) <= known.sensitivity == grid.bound
-    assert max(m for _, m in moved) <= unknown.sensitivity == 2 * grid.bound
+    assert max(m for m, _ in moved) <= known.sensitivity.l1 == grid.bound
+    assert max(m for _, m in moved) <= unknown.sensitivity.l1 == 2 * grid.bound
     assert max(m for m, _ in moved) >= 0.99 * grid.unit
     assert max(m for _, m in moved) >= 1.99 * grid.unit
 
@@ -81,7 +86,7 @@ def test_the_loss_is_at_most_epsilon_for_all_neighbours(relation, rows_per_unit)
     """On all tables of a tiny domain the log-ratio of the laws is at most epsilon, also for units of several rows."""
     grid = MomentGrid.of("x", Integers(0, 3))
     mechanism = noise(grid, relation=relation, rows_per_unit=rows_per_unit)
-    laplace = mechanism.mechanism("row")
+    laplace = mechanism.mechanism
     worst = 0.0
     every = tables(range(4), range(4) if relation == "add-remove" else [3])
     for left, right in neighbours(relation, every):
@@ -102,7 +107,7 @@ def test_half_the_bound_is_refused():
     """The same checks notice a bound that is too small."""
     grid = MomentGrid.of("x", Integers(0, 4))
     small = dataclasses.replace(grid, bound=grid.bound // 2)
-    assert max(distance(noise(small), [], [v]) for v in SOME[grid]) > noise(small).sensitivity
+    assert max(distance(noise(small), [], [v]) for v in SOME[grid]) > noise(small).sensitivity.l1
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=lambda g: repr(g.domain))
@@ -131,5 +136,6 @@ def test_moments_add_up():
 def test_noise_is_fine_enough_to_be_continuous():
     """Even at a large epsilon the noise is many steps wide, so the continuous law gives its intervals."""
     for epsilon in (0.1, 1, 50):
-        mechanism = dataclasses.replace(noise(GRIDS[0]), epsilon=exact(epsilon))
-        assert mechanism.mechanism("row").noise.scale >= 64
+        assert noise(GRIDS[0], price=Price.of(epsilon)).mechanism.noise.scale >= 64
+        assert noise(GRIDS[0], price=Price.of(rho=epsilon)).mechanism.noise.sigma >= 64
+        assert noise(GRIDS[0], price=Price.of(epsilon, 0.5)).mechanism.noise.standard_deviation >= 64

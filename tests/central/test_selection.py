@@ -205,4 +205,25 @@ def test_one_category_is_certain():
     release = table.ask(Mode("x", 1))[0]
     assert release.value == "a"
     assert release.interval() == (0.0, 0.0)
-    assert math.isfinite(release.interval(of="population")[1])
+    assert release.interval(of="population") == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_population_has_a_limit_where_the_rows_are_public(relation):
+    """Without a public number of rows there is none, and it is shown as that; the last of all values has no rival."""
+    x = np.repeat(VALUES, [300, 100, 10])
+    table = flou.open(
+        {"x": x, "y": x == "a"}, schema=Schema({"x": context(relation).domain("x"), "y": Boolean()}, relation=relation)
+    )
+    mode, top, yes = table.mode("x", epsilon=1), table.top_k("x", 3, epsilon=1), table.majority("y", epsilon=1)
+    highs = [mode.interval(of="population")[1], *top.interval(of="population")[1], yes.interval(of="population")[1]]
+    assert [math.isfinite(high) for high in highs] == [relation == "substitute"] * 3 + [True, relation == "substitute"]
+    assert highs[3] == 0
+    if relation == "substitute":
+        slack = math.sqrt(2 * 410 * math.log(3 / 0.025))
+        assert highs[0] == pytest.approx(mode.interval(0.975)[1] + slack)
+    else:
+        assert "no limit" in repr(mode)
+        assert mode.to_dict()["interval_95"]["population"] == [0.0, None]
+        assert mode.certificate["accuracy"]["total"] is None
+        assert mode.certificate["accuracy"]["noise"] == pytest.approx(mode.interval()[1] / 2)

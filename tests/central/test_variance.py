@@ -15,8 +15,8 @@ from scipy.stats import binom
 import flou
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
-from flou.central import StandardDeviation, Table, Variance
-from flou.central.bernstein import POWERS, UNIT, BernsteinGrid, weights
+from flou.central import Price, StandardDeviation, Table, Variance
+from flou.central.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, weights
 from flou.central.question import Context
 from flou.central.variance import NoisyVariance
 from flou.summaries.array_rows import ArrayRows
@@ -60,7 +60,8 @@ def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit,
     """All tables of three rows and all that one unit can do: the vectors move by the sensitivity, and by no more."""
     context = Context(schema(domain, relation, rows_per_unit), None)
     grid = BernsteinGrid.of("x", domain)
-    declared = grid.mechanism(1, context).sensitivity
+    mechanism = BernsteinNoise(grid, Price.of(1), context).mechanism
+    declared = mechanism.sensitivity
     assert Variance("x", 1).cost(context) == context.pure(1)
 
     def vector(codes):
@@ -80,8 +81,7 @@ def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit,
     )
     assert farthest == declared  # so that any smaller one would be refused
     # the loss at a point beyond both vectors is the distance over the scale
-    law = grid.mechanism(1, context).noise
-    assert farthest / float(law.scale) == pytest.approx(1.0)
+    assert farthest / float(mechanism.noise.scale) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -112,6 +112,9 @@ CASES = [
     ("normal", 1000, 0.1, "add-remove", 100),
     ("beta", 1000, 1, "substitute", 700),  # 0.98^700 is below 1e-6, so that too much caution would be seen
     ("normal", 10_000, 1, "add-remove", 100),
+    ("beta", 1000, Price.of(rho=0.1), "add-remove", 100),
+    ("two points", 300, Price.of(rho=0.05), "substitute", 100),
+    ("uniform", 1000, Price.of(0.5, 0.3), "add-remove", 100),  # a delta at which Gaussian noise is the smaller one
 ]
 
 
@@ -224,10 +227,11 @@ def test_the_end_of_an_accepted_set_is_found():
 def test_known_rows_make_the_noise_smaller():
     """Under substitution the number of rows is public, and a constant in a linear function costs nothing."""
     grid = BernsteinGrid.of("x", Interval(0, 1))
-    context = Context(schema(Interval(0, 1), "substitute"), 100)
     counts = np.bincount(np.arange(100) * 655, minlength=2**16)
-    mechanism = grid.mechanism(1, context)
-    known = NoisyVariance(grid.release(counts, mechanism, 100, SeededBits(1)))
-    unknown = NoisyVariance(grid.release(counts, mechanism, None, SeededBits(1)))
+    known, unknown = (
+        NoisyVariance(BernsteinNoise(grid, Price.of(1), context).release(counts))
+        for rows in (100, None)
+        for context in [Context(schema(Interval(0, 1), "substitute"), rows, bits=SeededBits(1))]
+    )
     assert known.rows == pytest.approx(100)
     assert known.interval(0.95, sampling=False)[1] < unknown.interval(0.95, sampling=False)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -92,31 +93,58 @@ def test_ends(domain):
 
 
 def wrong_engines():
-    """Rules that look right: no floor before the cast, an end one cell off, a shift by the wrong bits, 32 bits."""
-    grid, shifts = duck_sql._grid, duck_rows._shifts
-    yield duck_sql, "_grid", lambda *given: grid(*given).replace("FLOOR(", "(")
-    yield duck_sql, "ends", lambda d: (ends(d)[0], d.upper + d.step)
-    yield duck_rows, "_shifts", lambda codes: {c: (name, bits - 1) for c, (name, bits) in shifts(codes).items()}
+    """Rules that look right: no floor, a last cell too many, a spread cut instead of rounded, constants of 32 bits."""
+    read, clipped, spread = duck_sql.ColumnSQL.cell, duck_sql._clipped, duck_sql.spread_sql
+    yield duck_sql.ColumnSQL, "cell", lambda *given: read(*given).replace("FLOOR(", "(")
+    yield duck_sql, "_clipped", lambda *given: clipped(*given).replace("'2147483647.0'", "'2147483648.0'")
+    yield duck_rows, "spread_sql", lambda cell: f"floor({spread(cell)[1:].split(' + ')[0]})"
     yield duck_sql, "_double", lambda number: f"{float(np.float32(number))!r}::DOUBLE"
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "wrong"), list(wrong_engines()), ids=["no floor", "end", "shift", "float32"]
+    ("module", "name", "wrong"), list(wrong_engines()), ids=["no floor", "end", "spread", "float32"]
 )
 def test_wrong_rules_are_seen(monkeypatch, module, name, wrong):
     """The comparison has teeth: an engine with a wrong rule gives other integers, or none."""
-    domain = Interval(0, 100.1, cells=2**31)
-    fine, coarse = Code("x", domain), Code("x", domain.with_cells(2**15))
-    made = Made({"x": ("double", [*X.tolist(), ends(domain)[1], 100.1, -1.0, math.inf])})
-    requests = [Sums(((fine,), (coarse,)))]
-    expected = rows_of(made.lists()).collect(requests)[0]
-    assert (rows_of(as_duckdb(made)).collect(requests)[0] == expected).all()
+    grid = MomentGrid.of("x", Interval(0, 100.1))
+    made = Made({"x": ("double", [*X.tolist(), 100.1, -1.0, math.inf])})
+    expected = rows_of(made.lists()).collect([grid.request()])[0]
+    assert (rows_of(as_duckdb(made)).collect([grid.request()])[0] == expected).all()
     monkeypatch.setattr(module, name, wrong)
     try:
-        found = rows_of(as_duckdb(made)).collect(requests)[0]
+        found = rows_of(as_duckdb(made)).collect([grid.request()])[0]
     except Exception:
         return
     assert (found != expected).any()
+
+
+def test_passes_of_more_rows_than_limbs_hold(monkeypatch):
+    """Where averages of 16 bits could round a sum, those of 8 bits are asked for, and give the same integers."""
+    g = Code("n", Interval(0, 2**31, cells=4))
+    requests = [Sums(TERMS), Sums(TERMS, by=g), MomentGrid.of("x", Interval(0, 100)).request(g)]
+    rows = rows_of(as_duckdb(MADE))
+    expected = rows.collect(requests)
+    asked = []
+    fetched = duck_rows.DuckRows._fetched
+    monkeypatch.setattr(
+        duck_rows.DuckRows, "_fetched", lambda self, relation: asked.append(relation) or fetched(self, relation)
+    )
+    for most, passes in ((5000 << 16, 2), ((5000 << 16) + 1, 1)):
+        asked.clear()
+        monkeypatch.setattr(duck_rows, "AVERAGED", most)
+        for one, other in zip(rows.collect(requests), expected, strict=True):
+            assert (one == other).all()
+        assert len(asked) == passes
+
+
+@pytest.mark.parametrize("bits", duck_rows.LIMBS)
+def test_averages_hold_sums(bits):
+    """The nearest whole number to n times a rounded average is the sum, up to the largest sum that is averaged."""
+    for n in [1, 3, 7, 10**9 + 7, *generator.integers(1, duck_rows.AVERAGED >> bits, 2000).tolist()]:
+        total = int(generator.integers(0, min(n << bits, duck_rows.AVERAGED - 1), endpoint=True))
+        for exact in (total, (n << bits) - 1):
+            average = np.array([exact], dtype=np.float64) / n
+            assert int(np.rint(average * np.array([n]))[0]) == exact
 
 
 def test_requests_that_cannot_be_summed_are_refused():
@@ -130,6 +158,37 @@ def test_requests_that_cannot_be_summed_are_refused():
     ):
         with pytest.raises(InvalidParameter):
             wrong()
+
+
+@pytest.mark.parametrize("listed", [31, 32, 33])
+@pytest.mark.parametrize("kind", ["text", "long", "unsigned"])
+def test_places_in_lists(kind, listed):
+    """Categories are found in short lists and in long ones, with and without a category for what is not found."""
+    values = (
+        list(range(2**62, 2**62 - listed, -1)) if kind != "text" else [f"c{i}'" for i in range(listed - 2)] + ["", "A"]
+    )
+    column = [*values, *values[3:7], None, None, "a" if kind == "text" else 5]
+    made = Made({"g": (kind, column), "x": ("double", generator.random(len(column)).tolist())})
+    requests = []
+    for domain in (Categories(values), Categories(values, other=False, missing=values[4])):
+        g, x = Code("g", domain), Code("x", Interval(0, 1, cells=2**31))
+        requests += [Counts((g,)), Sums(((), (x,), (g,), (g, x)), by=g), Sums(((g,), (g, g)))]
+    for together in (requests, *([request] for request in requests)):
+        for one, other in zip(
+            *(rows_of(source).collect(together) for source in (as_duckdb(made), made.lists())), strict=True
+        ):
+            assert (one == other).all()
+
+
+def test_collations():
+    """Texts that only a collation takes for equal are two texts."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t (g VARCHAR COLLATE NOCASE)")
+    connection.execute("INSERT INTO t VALUES ('a'), ('A'), ('b')")
+    for more in ([], [f"c{i}" for i in range(40)]):
+        domain = Categories(["a", "b", *more])
+        found = rows_of(connection.table("t")).collect([Counts((Code("g", domain),))])[0]
+        assert found.tolist() == [1, 1, *[0] * len(more), 1]
 
 
 def test_many_categories(opened):

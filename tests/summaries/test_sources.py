@@ -19,7 +19,7 @@ import pytest
 
 from flou.domain import Categories, Integers, Interval
 from flou.errors import InvalidData
-from flou.summaries import Code, Counts, Sums, column, rows_of
+from flou.summaries import Code, Counts, MomentGrid, Sums, column, rows_of
 from flou.summaries.rows import quiet
 from summaries.engines import KINDS, Made
 
@@ -176,9 +176,18 @@ def test_statistics_of_files_leave_nan_out(tmp_path):
         pq.write_table(pa.table({"x": pa.array([1.0, 2.0, math.nan], kind), "id": [0, 1, 2]}), tmp_path / "nan.parquet")
         lazy = pl.scan_parquet(tmp_path / "nan.parquet")
         for rows in (rows_of(tmp_path / "nan.parquet"), rows_of(lazy)):
-            codes = [Code("x", Interval(0, 50, cells=50, missing=7)), Code("x", Integers(0, 50, missing=7))]
+            codes = [Code("x", Integers(0, 50, missing=7))]
+            codes += [Code("x", Interval(low, low + 50, cells=50, missing=low + 7.5)) for low in (0, 1)]
             for found in rows.collect([Counts((code,)) for code in codes]):
-                assert found.nonzero()[0].tolist() == [1, 2, 7]
+                assert found.nonzero()[0].tolist() in ([1, 2, 7], [0, 1, 7])
+            for domain in (Interval(0, 50, missing=50), Interval(0.5, 2.5, missing=2.5), Integers(0, 10**6, missing=5)):
+                request = MomentGrid.of("x", domain).request()
+                expected = rows_of({"x": [1.0, 2.0, None]}).collect([request])[0]
+                assert (rows.collect([request])[0] == expected).all()
+            for domain in (Categories([1, 2]), Categories([1, 2], other=False, missing=1)):
+                assert rows.collect([Counts((Code("x", domain),))])[0].tolist() == (
+                    [1, 1, 1] if domain.other else [2, 1]
+                )
             ident = [Counts((Code("id", Integers(0, 2)),))]
             x = column("x")
             for condition, kept in [(x < 50, 2), (x > 1, 1), (x != 7, 2), (~(x < 50), 1), (~(x > 60), 3), (x > 60, 0)]:

@@ -1,21 +1,27 @@
-"""From a file, a schema and questions in words to answers: all is checked first, then charged, then read once."""
+"""From a file, a schema and questions in words to answers: all is checked first, then charged, then read once.
+
+Keys are selected first, in a pass of their own for each, because other questions may be about their groups.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from flou.ask.conditions import condition
-from flou.ask.questions import parsed
+from flou.ask.questions import Asked, keys_in, parsed
 from flou.ask.shares import epsilon_of, shares
 from flou.bits import SYSTEM, Bits
-from flou.central import open_table
+from flou.central import Budget, Keys, Question, open_table
+from flou.central.in_groups import InGroups
+from flou.central.keys import Selection
 from flou.domain import Schema
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee, compose
+from flou.guarantee import ApproxDP, Guarantee, compose
 from flou.release import Release
 
 __all__ = ["Answer", "Answers", "ask_file"]
@@ -66,22 +72,62 @@ def ask_file(
     split: str | None = None,
     where: str | None = None,
     budget: str | None = None,
+    delta: str | None = None,
     bits: Bits = SYSTEM,
 ) -> Answers:
-    """Ask a file several questions together; ``epsilon`` is what all of them cost."""
+    """Ask a file several questions together; ``epsilon`` is what all of them cost, ``delta`` all keys together."""
     if not asks:
         raise InvalidParameter(
             "There is no question.",
             "Nothing is released that was not asked for.",
             "Ask at least one, for example --ask count.",
         )
-    asked = [parsed(text, schema) for text in asks]
     total = epsilon_of("--epsilon", epsilon)
-    parts = shares(total, len(asked), split)
+    parts = shares(total, len(asks), split)
     cap = total if budget is None else epsilon_of("--budget", budget)
+    asked = _with_delta(asks, schema, delta)
     kept = None if where is None else condition(where)
+    purse = _budget(cap, total, schema, delta)
     questions = [one.question(part) for one, part in zip(asked, parts, strict=True)]
-    table = open_table(path, schema=schema, budget=cap, bits=bits)
-    releases = (table if kept is None else table.where(kept)).ask(*questions)
-    answers = tuple(Answer(str(one), one.title, release) for one, release in zip(asked, releases, strict=True))
+    table = open_table(path, schema=schema, budget=purse, bits=bits)
+    view = table if kept is None else table.where(kept)
+    # the keys first: certificates are a chain, and the answers stand in its order
+    order = sorted(range(len(asked)), key=lambda i: asked[i].statistic != "keys")
+    selections = {q.column: q.select(view) for i in order if isinstance(q := questions[i], Keys)}
+    rest = [i for i in order if asked[i].statistic != "keys"]
+    grouped = [_in_groups(questions[i], asked[i].by, schema, selections) for i in rest]
+    releases = [selection.release for selection in selections.values()] + (view.ask(*grouped) if grouped else [])
+    answers = tuple(Answer(str(asked[i]), asked[i].title, release) for i, release in zip(order, releases, strict=True))
     return Answers(schema.name or path.stem, where, answers, compose(*(release.cost for release in releases)))
+
+
+def _with_delta(asks: Sequence[str], schema: Schema, delta: str | None) -> list[Asked]:
+    """The questions; those for keys with their part of delta, and others may have the groups of these."""
+    keys = keys_in(asks)
+    if bool(keys) == (delta is None) or len(set(keys)) < len(keys):
+        raise InvalidParameter(
+            "--delta must be given exactly when keys are asked for, and the keys of a column once.",
+            "It is how likely it may be that a key shows which only one person has.",
+            "Pass for example --ask 'keys city' --ask 'mean salary by city' --delta 1e-8.",
+        )
+    asked = [parsed(text, schema, keys) for text in asks]
+    if delta is None:
+        return asked
+    part = epsilon_of("--delta", delta) / len(keys)
+    return [replace(one, delta=part) if one.statistic == "keys" else one for one in asked]
+
+
+def _budget(cap: Fraction, total: Fraction, schema: Schema, delta: str | None) -> Guarantee | Fraction:
+    """What may be spent; where keys come first, all is checked before they do."""
+    if delta is None:
+        return cap
+    facts: dict[str, Any] = {"relation": schema.relation, "unit": schema.unit or "row"}
+    purse = ApproxDP(cap, epsilon_of("--delta", delta), **facts)
+    Budget(purse).charge(ApproxDP(total, epsilon_of("--delta", delta), **facts))
+    return purse
+
+
+def _in_groups(question: Question, by: str | None, schema: Schema, selections: dict[str, Selection]) -> Question:
+    if by is None or by in schema:
+        return question
+    return InGroups(question, by, selections[by])

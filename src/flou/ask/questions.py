@@ -2,19 +2,22 @@
 
     statistic [column] [number] [by column]
 
-Names with spaces are quoted. A new statistic is one line of ``STATISTICS``.
+Names with spaces are quoted. Columns are those of the schema; others can be asked for their keys, and then be groups of
+other questions. A new statistic is one line of ``STATISTICS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flou.ask.tokens import Token, tokens
 from flou.central import (
     Count,
+    GroupedHistogram,
     Histogram,
+    Keys,
     MajorityAnswer,
     Mean,
     Mode,
@@ -29,7 +32,7 @@ from flou.domain.table import closest
 from flou.errors import InvalidParameter
 from flou.parameters import Number, shown
 
-__all__ = ["STATISTICS", "Asked", "Statistic", "parsed"]
+__all__ = ["STATISTICS", "Asked", "Statistic", "keys_in", "parsed"]
 
 MOST_LINES = 10_000  # of one answer
 
@@ -42,6 +45,7 @@ class Asked:
     column: str = ""  # empty where the statistic is about whole rows
     number: int | None = None
     by: str | None = None
+    delta: Number | None = None  # where keys are selected
 
     def __str__(self) -> str:
         words = [self.statistic] + ([_quoted(self.column)] if self.column else [])
@@ -80,10 +84,16 @@ STATISTICS: dict[str, Statistic] = {
     "mean": Statistic(lambda a, e: Mean(a.column, e, a.by)),
     "variance": Statistic(lambda a, e: Variance(a.column, e, a.by)),
     "std": Statistic(lambda a, e: StandardDeviation(a.column, e, a.by)),
-    "histogram": Statistic(lambda a, e: Histogram(a.column, e, a.number), number="bins", by=False),
+    "histogram": Statistic(
+        lambda a, e: (
+            Histogram(a.column, e, a.number) if a.by is None else GroupedHistogram(a.column, e, a.number, by=a.by)
+        ),
+        number="bins",
+    ),
     "mode": Statistic(lambda a, e: Mode(a.column, e, 1, a.number), number="bins", by=False),
     "top": Statistic(lambda a, e: TopK(a.column, e, 3 if a.number is None else a.number), number="values", by=False),
     "majority": Statistic(lambda a, e: MajorityAnswer(a.column, e), by=False),
+    "keys": Statistic(lambda a, e: Keys(a.column, e, 0 if a.delta is None else a.delta), by=False),
 }
 
 # Words that people use for the same thing, to be suggested.
@@ -96,11 +106,15 @@ OTHER_WORDS = {
 }
 
 
-def parsed(text: str, schema: Schema) -> Asked:
-    """A question in words, checked against the public schema."""
+def parsed(text: str, schema: Schema, selected: Collection[str] = ()) -> Asked:
+    """A question in words, checked against the public schema; groups may also be columns whose keys are selected."""
     asked = _read(text, tokens(text))
-    for name in filter(None, (asked.column, asked.by)):
-        schema[name]  # refuses an undeclared column, and suggests the closest one
+    if asked.statistic == "keys":
+        return asked
+    if asked.column:
+        schema[asked.column]  # refuses an undeclared column, and suggests the closest one
+    if asked.by is not None and asked.by not in selected:
+        _require_public_groups(asked.by, schema)
     lines = _lines(asked, schema)
     if lines > MOST_LINES:
         raise InvalidParameter(
@@ -111,14 +125,29 @@ def parsed(text: str, schema: Schema) -> Asked:
     return asked
 
 
+def keys_in(texts: Sequence[str]) -> list[str]:
+    """The columns whose keys are asked for."""
+    asked = [_read(text, tokens(text)) for text in texts]
+    return [one.column for one in asked if one.statistic == "keys"]
+
+
+def _require_public_groups(name: str, schema: Schema) -> None:
+    if name not in schema:
+        raise InvalidParameter(
+            f"The groups of {shown(name)} are not public: it is not in the schema.",
+            "That a group is there at all can reveal the one person who is in it.",
+            f'{closest(name, list(schema))}; or declare it, or have its keys selected: --ask "keys {_quoted(name)}" '
+            "--delta 1e-8.",
+        )
+
+
 def _lines(asked: Asked, schema: Schema) -> int:
-    """How many numbers the answer has."""
-    if asked.by is not None:
-        return schema[asked.by].size
+    """How many numbers the answer has; as if there were one group, where the keys are yet to be selected."""
+    groups = schema[asked.by].size if asked.by is not None and asked.by in schema else 1
     if asked.statistic != "histogram":
-        return 1
+        return groups
     domain = schema[asked.column]
-    return asked.number or (1 if isinstance(domain, Interval) else domain.size)
+    return groups * (asked.number or (1 if isinstance(domain, Interval) else domain.size))
 
 
 def _quoted(name: str) -> str:

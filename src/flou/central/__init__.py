@@ -4,14 +4,17 @@ from flou.central.budget import Budget
 from flou.central.count import Count, Histogram
 from flou.central.covariance import Correlation, Covariance
 from flou.central.density import Density
+from flou.central.grouped import GroupedTable
+from flou.central.grouped_histogram import GroupedHistogram
 from flou.central.keys import Keys
 from flou.central.mean import Mean
 from flou.central.outer_bounds import OuterBounds
+from flou.central.price import Price
 from flou.central.question import Question
 from flou.central.regression import Regression
 from flou.central.selection import MajorityAnswer, Mode, TopK
 from flou.central.short import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
-from flou.central.table import GroupedTable, Table, open_table
+from flou.central.table import Table, open_table
 from flou.central.total import Total
 from flou.central.variance import StandardDeviation, Variance
 
@@ -21,6 +24,7 @@ __all__ = [
     "Count",
     "Covariance",
     "Density",
+    "GroupedHistogram",
     "GroupedTable",
     "Histogram",
     "Keys",
@@ -28,6 +32,7 @@ __all__ = [
     "Mean",
     "Mode",
     "OuterBounds",
+    "Price",
     "Question",
     "Regression",
     "StandardDeviation",

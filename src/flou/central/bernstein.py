@@ -1,11 +1,13 @@
-"""Four moments for the price of one: a column in the Bernstein basis, with Laplace noise.
+"""Four moments for the price of one: a column in the Bernstein basis, with noise.
 
 Law        a row at t in [0, 1] adds K C(4, k) t^k (1 - t)^(4 - k) to coordinate k = 0..4, rounded to integers that add
            up to K exactly (a public table, one line a cell of the grid); each of the five sums gets discrete Laplace
-           noise of scale K c / epsilon, c = rows that a unit may have, twice that under substitution
-Guarantee  epsilon-DP
-Why        a line of the table has L1 norm K, and two lines are at most 2 K apart: checked for every pair of cells
-Error      every linear function of the moments 0..4 errs by a known sum of five Laplace noises
+           noise of scale K c / epsilon, c = rows that a unit may have, twice that under substitution; or Gaussian noise
+           for the L2 norm K c, sqrt(2) times that under substitution (``price.py``)
+Guarantee  that of the price
+Why        a line of the table has L1 norm K, and two lines are at most 2 K apart (L1) or sqrt(2) K (L2): checked for
+           every pair of cells
+Error      every linear function of the moments 0..4 errs by a known sum of five noises
 Numerics   exact integers until the noise is drawn; K = 2^28, a grid of at most 2^16 cells
 Limits     values are moved to the middle of their cell: at most 2^-17 of the width of the bounds
 Source     flou's own; the basis is Bernstein's (1912)
@@ -14,29 +16,32 @@ Proof      docs/explanation/proofs/bernstein.md
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.bits import Bits
+from flou.central.column_question import ColumnNoise
+from flou.central.price import Noise, Price, described, width_of
 from flou.central.question import Context
+from flou.central.sensitivity import Sensitivity
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws.law import Floats
-from flou.mechanisms import Laplace
-from flou.parameters import Number
-from flou.summaries.request import Code, Counts
+from flou.summaries.request import Code, Counts, Request
+from flou.theory.tails import surprise
 
-__all__ = ["DEGREE", "BernsteinGrid", "NoisyBernstein"]
+__all__ = ["DEGREE", "BernsteinGrid", "BernsteinNoise", "NoisyBernstein"]
 
 DEGREE = 4
 UNIT = 2**28  # K: rounding the weights moves a moment by less than 2^-28
 CELLS = 2**16
 TABLE = 2**24  # cells of all groups together
+_NONE = np.zeros(())
 _LIMB = 14  # bits of a weight multiplied at a time: 2^40 rows stay below 2^54
 
 # t^j = sum over k of C(k, j) / C(4, j) B_k(t): the moments as linear functions of the coordinates
@@ -98,8 +103,8 @@ class BernsteinGrid:
 
     @property
     def active(self) -> tuple[int, ...]:
-        """The coordinates that can be other than zero at all: all five, or two for yes and no."""
-        return tuple(np.flatnonzero(self.table.any(axis=0)).tolist())
+        """The coordinates that can be other than zero at all: all five, or the two ends of yes and no."""
+        return (0, DEGREE) if self.numerators == (0, 1, 2) else tuple(range(DEGREE + 1))
 
     def request(self, by: Code | None = None) -> Counts:
         return Counts((self.code,) if by is None else (by, self.code))
@@ -111,42 +116,88 @@ class BernsteinGrid:
         low, high = rows @ (table & (2**_LIMB - 1)), rows @ (table >> _LIMB)
         return [int(a) + (int(b) << _LIMB) for a, b in zip(low, high, strict=True)]
 
-    def mechanism(self, epsilon: Number, context: Context) -> Laplace:
-        return Laplace(
-            sensitivity=context.changes * UNIT, epsilon=epsilon, relation=context.schema.relation, unit=context.unit
-        )
 
-    def release(self, counts: NDArray[Any], mechanism: Laplace, rows: int | None, bits: Bits) -> NoisyBernstein:
+@dataclass(frozen=True)
+class BernsteinNoise(ColumnNoise):
+    """The noise on the five sums."""
+
+    grid: BernsteinGrid
+    price: Price
+    context: Context
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity.of_rows(UNIT, self.context)
+
+    @cached_property
+    def mechanism(self) -> Noise:
+        return self.price.mechanism(self.sensitivity, self.context)
+
+    def request(self, by: Code | None) -> Request:
+        return self.grid.request(by)
+
+    def release(self, exact: NDArray[Any]) -> NoisyBernstein:
         """Draw the noise."""
-        vector = self.vector(counts)
-        noisy = np.zeros(DEGREE + 1)
-        for k in self.active:
-            noisy[k] = mechanism.sample(vector[k], bits=bits) / UNIT
-        return NoisyBernstein(noisy, float(mechanism.noise.scale) / UNIT, self.active, rows)
+        vector, noisy = self.grid.vector(exact), np.zeros(DEGREE + 1)
+        for k in self.grid.active:
+            noisy[k] = self.mechanism.sample(vector[k], bits=self.context.bits) / UNIT
+        return NoisyBernstein(self, noisy)
+
+    def described(self) -> dict[str, Any]:
+        grid = f"{self.grid.code.domain.size} cells, 2^-28 of a row"
+        on = " on Bernstein moments of degree 4"
+        return described(self.price, self.sensitivity, self.context, on=on, grid=grid)
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyBernstein:
-    """The released coordinates in rows, the scale of their noise, and the number of rows where that is public."""
+    """The released coordinates, in rows, and their linear functions; of one group, or of several on a first axis."""
 
+    noise: BernsteinNoise
     noisy: Floats
-    scale: float
-    active: tuple[int, ...]
-    known_rows: int | None
+
+    @classmethod
+    def together(cls, groups: Sequence[NoisyBernstein]) -> NoisyBernstein:
+        return cls(groups[0].noise, np.array([group.noisy for group in groups]))
+
+    @property
+    def known_rows(self) -> int | None:
+        return self.noise.context.known_rows
+
+    @cached_property
+    def rows(self) -> Any:
+        return self.power_sum(0)
+
+    @cached_property
+    def scale(self) -> float:
+        """Of the noise on a coordinate, in rows: the Laplace scale, or the sigma of a Gaussian."""
+        return width_of(self.noise.mechanism.noise) / UNIT
 
     def linear(self, coefficients: Floats) -> tuple[Any, Floats]:
-        """The released values of the sums of sum_k c_k B_k(t), and the scales of the noises in them.
+        """The released values of the sums of sum_k c_k B_k(t), and the weights of the noises in them.
 
         The coordinates add up to the number of rows. Where that is known, a constant taken off all c_k and given back
         as the constant times the rows leaves the sum as it is and the noise smaller: the mean of the c_k is taken off.
         """
-        used, noisy = coefficients[..., self.active], self.noisy[list(self.active)]
+        active = list(self.noise.grid.active)
+        used, noisy = coefficients[..., active], self.noisy[..., active]
+        between = (1,) * (used.ndim - noisy.ndim)  # the axes of the functions stand behind that of the groups
+        noisy = noisy.reshape(*noisy.shape[:-1], *between, len(active))
         if self.known_rows is None:
-            return used @ noisy, np.abs(used) * self.scale
+            return np.sum(used * noisy, axis=-1), used
         level = used.mean(axis=-1, keepdims=True)
-        value = (used - level) @ noisy + level[..., 0] * self.known_rows
-        return value, np.abs(used - level) * self.scale
+        return np.sum((used - level) * noisy, axis=-1) + level[..., 0] * self.known_rows, used - level
 
-    def power_sum(self, j: int) -> float:
+    def surprise(self, coefficients: Floats, less: Floats, tau: Floats = _NONE) -> Floats:
+        """P(|noise + normal of deviation tau| >= |released value - less|), for each linear function."""
+        value, weights = self.linear(coefficients)
+        return surprise(self.noise.mechanism.noise, weights / UNIT, tau, value - less)
+
+    def deviation(self, coefficients: Floats) -> Any:
+        """The standard deviation of the noise in a linear function."""
+        one = self.noise.mechanism.noise.standard_deviation / UNIT
+        return one * np.sqrt(np.sum(self.linear(coefficients)[1] ** 2, axis=-1))
+
+    def power_sum(self, j: int) -> Any:
         """The released sum of t^j."""
-        return float(self.linear(POWERS[j])[0])
+        return self.linear(POWERS[j])[0]

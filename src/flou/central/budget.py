@@ -1,12 +1,20 @@
-"""A budget in memory: it refuses what does not fit, before anything is read, and stays usable after a refusal."""
+"""A budget in memory: it refuses what does not fit, before anything is read, and stays usable after a refusal.
+
+Charges are seen in the measure of the budget and added up there: under a zCDP budget a pure epsilon is epsilon^2 / 2,
+each charge by itself. An (epsilon, delta) budget can be used up in two ways, and the first charge, which cannot depend
+on any answer, decides which: either epsilons and deltas add up; or, if it is a rho, rhos add up to the largest one
+that converts into the budget. Choosing later, after having seen answers, is not covered by the proofs.
+Proof: docs/explanation/proofs/guarantee.md
+"""
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from fractions import Fraction
 
 from flou.errors import BudgetExceeded
-from flou.guarantee import Guarantee, PureDP, compose
+from flou.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, compose
+from flou.guarantee.measure import agree
 from flou.parameters import Number, Relation
 
 __all__ = ["Budget"]
@@ -17,48 +25,79 @@ class Budget:
 
     def __init__(self, total: Guarantee | Number, *, relation: Relation = "add-remove", unit: str = "row") -> None:
         self.total = total if isinstance(total, Guarantee) else PureDP(total, relation=relation, unit=unit)
-        self._costs: list[Guarantee] = []
+        self._cap: Guarantee | None = None  # the total, in the measure in which charges are added up
+        self._costs: list[Guarantee] = []  # in the measure of the cap
         self._lock = threading.Lock()
 
     @property
     def spent(self) -> Guarantee | None:
-        """The composition of all charges, None before the first."""
+        """The composition of all charges in the measure of the budget, None before the first."""
         return compose(*self._costs) if self._costs else None
 
     @property
     def remaining(self) -> dict[str, float]:
-        """What is left of every parameter of the total, as far as it can be told by subtraction."""
-        spent = _parameters(self.spent) if self.spent is not None else {}
-        return {name: total - spent.get(name, 0.0) for name, total in _parameters(self.total).items()}
+        """What is left of every parameter."""
+        return self._left(self._cap or self.total)
+
+    def _left(self, cap: Guarantee) -> dict[str, float]:
+        spent = self.spent
+        used = spent._exact if spent is not None else (Fraction(0),) * len(cap._exact)
+        return {name: float(a - b) for name, a, b in zip(cap.parameters, cap._exact, used, strict=True)}
 
     def charge(self, *costs: Guarantee) -> None:
         """Take the costs together, or refuse them together; what is taken is never given back."""
         with self._lock:
-            after = compose(*self._costs, *costs)
-            if not self.total.covers(after):
+            for cost in costs:
+                agree(self.total, cost)
+            cap = self._cap or _cap(self.total, costs)
+            seen = [cost._as(type(cap)) for cost in costs]
+            converted = [cost for cost in seen if cost is not None]
+            if len(converted) < len(seen):
+                raise _another_measure(cap, self.total, costs)
+            if not cap.covers(compose(*self._costs, *converted)):
+                requested, left = _parameters(compose(*converted)), self._left(cap)
                 raise BudgetExceeded(
-                    f"The budget does not cover this: requested {_named(compose(*costs))}, {self._missing(costs)}.",
+                    f"The budget does not cover this: requested {_named(requested)}, "
+                    + ", ".join(
+                        f"remaining {name} {left[name]:.6g}, difference {value - left[name]:.6g}"
+                        for name, value in requested.items()
+                    )
+                    + ".",
                     "Answers add up, and together they would reveal more than was allowed.",
-                    "Ask for less, or with a smaller epsilon; the budget is as it was, and nothing was read.",
+                    "Ask for less, or at a smaller price; the budget is as it was, and nothing was read.",
                 )
-            self._costs.extend(costs)
-
-    def _missing(self, costs: tuple[Guarantee, ...]) -> str:
-        requested, parts = _parameters(compose(*costs)), []
-        for name, remaining in self.remaining.items():
-            if name in requested:
-                parts.append(f"remaining {name} {remaining:.6g}, difference {requested[name] - remaining:.6g}")
-        return ", ".join(parts) or f"total {_named(self.total)}"
+            self._cap = cap
+            self._costs.extend(converted)
 
     def __repr__(self) -> str:
-        left = ", ".join(f"{name} {value:.6g}" for name, value in self.remaining.items())
-        return f"Budget({_named(self.total)}; remaining {left})"
+        return f"Budget({_named(_parameters(self.total))}; remaining {_named(self.remaining)})"
+
+
+def _cap(total: Guarantee, costs: tuple[Guarantee, ...]) -> Guarantee:
+    """The total in the measure that the first charge decides on."""
+    if isinstance(total, ApproxDP) and any(isinstance(cost, ZCDP) for cost in costs):
+        return ZCDP.for_approx(total.exact_epsilon, total.exact_delta, relation=total.relation, unit=total.unit)
+    return total
+
+
+def _another_measure(cap: Guarantee, total: Guarantee, costs: tuple[Guarantee, ...]) -> BudgetExceeded:
+    requested = "; ".join(_named(_parameters(cost)) for cost in costs)
+    advice = {
+        PureDP: "Ask with epsilon alone, or open the table with a budget that has a delta or a rho.",
+        ApproxDP: "Ask with epsilon and delta, or open the table with a budget in rho.",
+        ZCDP: "Ask with rho, or with epsilon alone.",
+    }[type(cap)]
+    return BudgetExceeded(
+        f"The budget does not cover this: requested {requested}, and the budget of {_named(_parameters(total))} "
+        f"adds up {' and '.join(cap.parameters)}.",
+        "The two are different measures of what answers reveal, and do not add up to a number that is proved.",
+        f"{advice} The budget is as it was, and nothing was read.",
+    )
 
 
 def _parameters(guarantee: Guarantee) -> dict[str, float]:
-    return {n: float(getattr(guarantee, n)) for n in ("epsilon", "delta", "rho") if hasattr(guarantee, n)}
+    return {name: float(getattr(guarantee, name)) for name in guarantee.parameters}
 
 
-def _named(guarantee: Guarantee) -> str:
-    values: dict[str, Any] = _parameters(guarantee)
-    return ", ".join(f"{name} {value:.6g}" for name, value in values.items())
+def _named(parameters: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.6g}" for name, value in parameters.items())

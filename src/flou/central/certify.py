@@ -83,7 +83,7 @@ def _accuracy(draft: Draft) -> dict[str, Any]:
     bounded = math.isfinite(total)  # no bound at all is written as null
     return {
         "level": 0.95,
-        "noise": noise if bounded else None,
+        "noise": noise if math.isfinite(noise) else None,
         "sampling": math.sqrt(max(total**2 - noise**2, 0.0)) if bounded else None,
         "grid": draft.uncertainty.grid,
         "clipping": "declared: clamped to the bounds; how many rows is private",

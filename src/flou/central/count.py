@@ -1,14 +1,16 @@
 """Number of rows, of all rows or of every group.
 
 Law        the count plus discrete Laplace noise of scale (rows a unit may have) / epsilon; for groups, twice that under
-           substitution, because a row can move from one group to another
-Guarantee  epsilon-DP
+           substitution, because a row can move from one group to another; or Gaussian noise for the L2 norm, in which
+           a move is sqrt(2) times as far (``price.py``)
+Guarantee  that of the price
 Why        one unit changes the count, or the counts of all groups together, by so much
 Error      exact, from the law
 Numerics   exact integers
-Limits     under substitution the number of all rows is public, and only counts of a part need noise
+Limits     under substitution the number of all rows is public, and only counts of a part need noise; counts of all
+           groups are then moved to whole numbers that add up to it (``consistent.py``), which costs nothing
 Source     document 003, counting queries
-Proof      docs/explanation/proofs/laplace.md
+Proof      docs/explanation/proofs/sensitivity.md, docs/explanation/proofs/consistent.md
 """
 
 from __future__ import annotations
@@ -20,53 +22,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.central.consistent import adding_up_to
 from flou.central.counting import CountUncertainty
-from flou.central.question import Context, Draft, Question
+from flou.central.price import Noise, Price, described
+from flou.central.priced_question import PricedQuestion
+from flou.central.question import Context, Draft
+from flou.central.sensitivity import Sensitivity
 from flou.domain import Interval
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee
-from flou.mechanisms import Laplace
 from flou.parameters import Number, integer
 from flou.summaries.request import Code, Counts, Request, Sums
 
-__all__ = ["Count", "Histogram", "noisy_counts"]
+__all__ = ["Count", "Histogram", "binned", "counted", "names_of"]
 
 
 @dataclass(frozen=True)
-class Count(Question):
+class Count(PricedQuestion):
     """How many rows there are."""
 
-    epsilon: Number
+    price: Price | Number
     statistic = "count"
     column = None
 
-    def cost(self, context: Context) -> Guarantee:
-        return context.pure(self.epsilon)
+    def _sensitivity(self, context: Context) -> Sensitivity:
+        # substituting a row moves a filtered count by one at most: it enters, or it leaves
+        return Sensitivity(context.rows_per_unit, context.rows_per_unit**2)
+
+    def mechanism(self, context: Context) -> Noise:
+        return self._price.mechanism(self._sensitivity(context), context)
 
     def requests(self, context: Context) -> tuple[Request, ...]:
         del context
         return (Sums(((),)),)
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        # substituting a row moves a filtered count by one at most: it enters, or it leaves
-        mechanism = _laplace(context.rows_per_unit, self.epsilon, context)
+        mechanism = self.mechanism(context)
         released = max(mechanism.sample(int(found[0][0]), bits=context.bits), 0)
-        uncertainty = CountUncertainty(np.array([released]), mechanism.noise, context.table_rows, grouped=False)
-        return Draft(released, uncertainty, described_laplace(mechanism, context), postprocessing=("not below zero",))
+        return Draft(
+            value=released,
+            uncertainty=CountUncertainty(np.array([released]), mechanism.noise, context.table_rows, grouped=False),
+            mechanism=described(self._price, self._sensitivity(context), context, on="", grid="whole rows"),
+            postprocessing=("not below zero",),
+        )
 
 
 @dataclass(frozen=True)
-class Histogram(Question):
+class Histogram(PricedQuestion):
     """How many rows have each code of a column: equal bins of an interval, or every category."""
 
     column: str
-    epsilon: Number
+    price: Price | Number
     bins: int | None = None
     statistic = "histogram"
 
-    def cost(self, context: Context) -> Guarantee:
+    def mechanism(self, context: Context) -> Noise:
         self._code(context)
-        return context.pure(self.epsilon)
+        return self._price.mechanism(Sensitivity.of_rows(1, context), context)
 
     def _code(self, context: Context) -> Code:
         return Code(self.column, binned(self.column, context.domain(self.column), self.bins))
@@ -75,40 +86,33 @@ class Histogram(Question):
         return (Counts((self._code(context),)),)
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        code = self._code(context)
-        released, mechanism = noisy_counts(found[0], self.epsilon, context)
-        return Draft(
-            value=released,
-            uncertainty=CountUncertainty(released, mechanism.noise, context.table_rows),
-            mechanism=described_laplace(mechanism, context),
-            labels=names_of(code.domain),
-            postprocessing=("not below zero",),
-            keys={"group_keys": "public", "column": self.column},
-        )
+        names = names_of(self._code(context).domain)
+        return counted(found[0], self._price, context, labels=names, by=self.column)
 
 
-def noisy_counts(counts: NDArray[Any], epsilon: Number, context: Context) -> tuple[NDArray[np.int64], Laplace]:
-    """Counts of disjoint sets of rows, with noise for all of them together."""
-    mechanism = _laplace(context.changes, epsilon, context)
-    flat = mechanism.sample(counts.astype(np.int64).ravel(), bits=context.bits)
-    return np.maximum(flat, 0).reshape(counts.shape), mechanism
+def counted(counts: NDArray[Any], price: Price, context: Context, *, labels: tuple[str, ...], by: str) -> Draft:
+    """Counts of disjoint sets of rows, with noise for all of them together, and made to add up where the sum is public.
 
-
-def _laplace(sensitivity: int, epsilon: Number, context: Context) -> Laplace:
-    return Laplace(sensitivity=sensitivity, epsilon=epsilon, relation=context.schema.relation, unit=context.unit)
-
-
-def described_laplace(mechanism: Laplace, context: Context) -> dict[str, Any]:
-    """The mechanism block of a certificate."""
-    return {
-        "name": "discrete Laplace",
-        "scale": float(mechanism.noise.scale),
-        "grid": "whole rows",
-        "sensitivity": float(mechanism.sensitivity),
-        "norm": "L1",
-        "sampler": "exact, by inversion with refinement",
-        "random_source": context.random_source,
-    }
+    Where the context says how many rows there are, every one of them must be in one of the sets.
+    """
+    sensitivity, rows = Sensitivity.of_rows(1, context), context.known_rows
+    mechanism = price.mechanism(sensitivity, context)
+    noisy = mechanism.sample(counts.astype(np.int64).ravel(), bits=context.bits).reshape(counts.shape)
+    if rows is None:
+        value, postprocessing = np.maximum(noisy, 0), "not below zero"
+        uncertainty = CountUncertainty(value, mechanism.noise, context.table_rows)
+    else:
+        value = adding_up_to(rows, noisy)
+        postprocessing = "moved to the closest whole numbers from 0 that add up to the public number of rows"
+        uncertainty = CountUncertainty(noisy, mechanism.noise, rows, value=value)
+    return Draft(
+        value=value,
+        uncertainty=uncertainty,
+        mechanism=described(price, sensitivity, context, on="", grid="whole rows"),
+        labels=labels,
+        postprocessing=(postprocessing,),
+        keys={"group_keys": "public", "column": by},
+    )
 
 
 def binned(column: str, domain: Any, bins: int | None) -> Any:

@@ -1,7 +1,7 @@
 """Covariance and correlation matrices from one noisy Gram matrix.
 
 Law        see ``gram.py``
-Guarantee  epsilon-DP, or (epsilon, delta)-DP, for the whole matrix
+Guarantee  that of the price, for the whole matrix
 Why        everything is computed from the released Gram matrix
 Error      intervals from replays of the noise; for the population, with normal sampling error on top
 Numerics   exact integers on a grid of 2^15 cells until the noise is drawn
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from flou.bits import SeededBits
 from flou.central.gram import GramNoise, GramQuestion, NoisyGram
+from flou.central.price import Price, described
 from flou.central.question import Context, Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
@@ -33,8 +34,7 @@ class Covariance(GramQuestion):
     """The covariance matrix of several columns."""
 
     columns: tuple[str, ...]
-    epsilon: Number
-    delta: Number | None = None
+    price: Price | Number
     statistic = "covariance"
 
     @property
@@ -124,14 +124,5 @@ def normal_numbers(shape: tuple[int, ...]) -> Floats:
 
 def described_gram(noise: GramNoise) -> dict[str, Any]:
     """The mechanism block of a certificate."""
-    mechanism = noise.mechanism(1)
-    gaussian = noise.delta is not None
-    return {
-        "name": "rounded Gaussian on a Gram matrix" if gaussian else "discrete Laplace on a Gram matrix",
-        "scale": mechanism.noise.standard_deviation,
-        "grid": "integer products of codes",
-        "sensitivity": noise.norm,
-        "norm": "L2" if gaussian else "L1",
-        "sampler": "exact, decisions refined until certain",
-        "random_source": noise.context.random_source,
-    }
+    grid = "integer products of codes"
+    return described(noise.price, noise.sensitivity, noise.context, on=" on a Gram matrix", grid=grid)

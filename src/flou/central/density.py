@@ -1,13 +1,15 @@
 """Density of a column: a truncated cosine series with noisy coefficients.
 
 Law        f(t) = 1 + 2 sum over j <= J of c_j cos(j pi t), c_j the noisy mean of cos(j pi t); below zero it is zero
-Guarantee  epsilon-DP in total
-Why        the cosines are integers of a public table; the L1 norm of its lines, or the largest distance of two lines
-           where the number of rows is public, is computed from the table itself
-Error      a band at each point: Laplace noises of known scales, and sampling; it is about the truncated series, and
+Guarantee  that of the price, in total
+Why        the cosines are integers of a public table; the norms of its lines, or the largest distance of two lines
+           where the number of rows is public, are computed from the table itself. The L2 norm grows like sqrt(J) where
+           the L1 norm grows like J, so that with a delta or a rho Gaussian noise is soon the smaller one
+Error      a band at each point: noises of a known law, and sampling; it is about the truncated series, and
            what the series leaves out (the bias) depends on the smoothness of the law, which nobody knows
 Numerics   exact integers on a grid of 2^11 cells until the noise is drawn
-Limits     J is given, or a public rule: min((n epsilon)^(1/3), 1.5 n^(1/4)) where n is public, and 8 otherwise
+Limits     J is given, or a public rule: min((n epsilon)^(1/3), 1.5 n^(1/4)) where n is public, with (n / s)^(2/5) for
+           Gaussian noise of deviation s per unit of sensitivity in place of the first; and 8 otherwise
 Source     Wasserman and Zhou (2010); document 003
 Proof      docs/explanation/proofs/density.md
 """
@@ -23,18 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.central.question import Context, Draft, Question
+from flou.central.price import Noise, Price, described
+from flou.central.priced_question import PricedQuestion
+from flou.central.question import Context, Draft
+from flou.central.sensitivity import Sensitivity
 from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee
 from flou.laws.law import Floats
-from flou.mechanisms import Laplace
-from flou.parameters import Number, exact, integer
+from flou.parameters import Number, integer
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval as Ends
 from flou.summaries.request import Code, Counts, Request
 
-__all__ = ["Density", "cosines", "farthest"]
+__all__ = ["Density", "cosines", "farthest", "largest"]
 
 UNIT = 2**20  # a cosine of 1; sums over 2^40 rows stay below 2^62
 CELLS = 2**11
@@ -54,26 +57,36 @@ def cosines(cells: int, terms: int) -> NDArray[np.int64]:
 
 
 @lru_cache(maxsize=32)
-def farthest(cells: int, terms: int) -> int:
-    """The largest L1 distance of two lines, over all pairs."""
+def farthest(cells: int, terms: int) -> Sensitivity:
+    """The largest distances of two lines, in both norms, over all pairs."""
     columns = np.ascontiguousarray(cosines(cells, terms).T)
-    return max(int(np.abs(columns - columns[:, i : i + 1]).sum(axis=0).max()) for i in range(cells))
+    l1 = max(int(np.abs(columns - columns[:, i : i + 1]).sum(axis=0).max()) for i in range(cells))
+    squares = (columns**2).sum(axis=0)
+    products = columns.T.astype(np.float64) @ columns.astype(np.float64)  # below 2^45, so that floats are exact
+    return Sensitivity(l1, int((squares[:, None] + squares - 2 * products.astype(np.int64)).max()))
+
+
+@lru_cache(maxsize=32)
+def largest(cells: int, terms: int) -> Sensitivity:
+    """The largest norms of a line with a 1 for the row itself in front."""
+    table = cosines(cells, terms)
+    return Sensitivity(UNIT + int(np.abs(table).sum(axis=1).max()), UNIT**2 + int((table**2).sum(axis=1).max()))
 
 
 @dataclass(frozen=True)
-class Density(Question):
+class Density(PricedQuestion):
     """The density of a column between its bounds, at equally spaced points."""
 
     column: str
-    epsilon: Number
+    price: Price | Number
     terms: int | None = None
     points: int = 65
     statistic = "density"
 
-    def cost(self, context: Context) -> Guarantee:
+    def mechanism(self, context: Context) -> Noise:
         integer("points", self.points, 2, 2**12)
-        self._mechanism(context)
-        return context.pure(self.epsilon)
+        self._code(context)
+        return self._price.mechanism(self._sensitivity(self._terms(context), context), context)
 
     def _code(self, context: Context) -> tuple[Code, float, float]:
         domain = context.domain(self.column)
@@ -93,21 +106,27 @@ class Density(Question):
             return integer("terms", self.terms, 1, MOST)
         if context.known_rows is None:
             return 8
-        n = float(max(context.known_rows, 1))
-        balanced = min(math.cbrt(n * float(exact(self.epsilon))), 1.5 * math.sqrt(math.sqrt(n)))
-        return min(max(round(balanced), 1), MOST)
+        price, n = self._price, float(max(context.known_rows, 1))
 
-    def _mechanism(self, context: Context) -> Laplace:
-        self._code(context)
-        terms = self._terms(context)
+        def rule(balanced: float) -> int:
+            return min(max(round(min(balanced, 1.5 * math.sqrt(math.sqrt(n)))), 1), MOST)
+
+        if price.rho is not None or price.delta is not None:
+            terms = rule((n / float(price.per_unit)) ** 0.4)
+            if price.is_gaussian(self._sensitivity(terms, context)):
+                return terms
+        assert price.epsilon is not None
+        return rule(math.cbrt(n * float(price.epsilon)))
+
+    @staticmethod
+    def _sensitivity(terms: int, context: Context) -> Sensitivity:
         if context.known_rows is not None:
-            sensitivity = farthest(CELLS, terms)  # one row is replaced, and the number of rows stays
-        else:
-            norm = UNIT + int(np.abs(cosines(CELLS, terms)).sum(axis=1).max())  # the row itself, and its cosines
-            sensitivity = context.changes * norm
-        return Laplace(
-            sensitivity=sensitivity, epsilon=self.epsilon, relation=context.schema.relation, unit=context.unit
-        )
+            return farthest(CELLS, terms)  # one row is replaced, and the number of rows stays
+        alone = largest(CELLS, terms)
+        squared = alone.l2_squared
+        if context.schema.relation == "substitute":  # row by row: one replaces another, or enters, or leaves
+            squared = max(squared, farthest(CELLS, terms).l2_squared)
+        return Sensitivity(context.changes * alone.l1, context.rows_per_unit**2 * squared)
 
     def requests(self, context: Context) -> tuple[Request, ...]:
         return (Counts((self._code(context)[0],)),)
@@ -119,7 +138,7 @@ class Density(Question):
         return sums if context.known_rows is not None else [UNIT * int(counts.sum()), *sums]
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        mechanism = self._mechanism(context)
+        mechanism, sensitivity = self.mechanism(context), self._sensitivity(self._terms(context), context)
         noisy = np.array([mechanism.sample(v, bits=context.bits) / UNIT for v in self.vector(found[0], context)])
         rows = float(noisy[0]) if context.known_rows is None else float(context.known_rows)
         series = noisy[1:] if context.known_rows is None else noisy
@@ -128,15 +147,13 @@ class Density(Question):
         return Draft(
             value=np.maximum(band.centre, 0.0) / (upper - lower),
             uncertainty=band,
-            mechanism={
-                "name": f"discrete Laplace on {series.size} cosine sums",
-                "scale": float(mechanism.noise.scale),
-                "grid": f"{CELLS} cells, 2^-20 of a row",
-                "sensitivity": float(mechanism.sensitivity),
-                "norm": "L1",
-                "sampler": "exact, by inversion with refinement",
-                "random_source": context.random_source,
-            },
+            mechanism=described(
+                self._price,
+                sensitivity,
+                context,
+                on=f" on {series.size} cosine sums",
+                grid=f"{CELLS} cells, 2^-20 of a row",
+            ),
             labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, self.points).tolist()),
             note=f"The band is about a series of {series.size} cosines; what it leaves out is not in the band.",
             postprocessing=("cosine series", "negative values as 0"),
@@ -154,7 +171,7 @@ class Band(Uncertainty):
     series: Floats  # noisy sums of cosines, in rows
     rows: float
     rows_noisy: bool
-    mechanism: Laplace
+    mechanism: Noise
     width: float
     points: int
 

@@ -1,10 +1,11 @@
 """A noisy Gram matrix: rows, sums and products of several columns, from which covariances and regressions follow.
 
 Law        with z_i in [-1, 1] the centred columns, every entry of (n, sum z_i, sum z_i z_j) gets independent noise:
-           discrete Laplace of scale D/epsilon, or Gaussian when ``delta`` is given
-Guarantee  epsilon-DP, or (epsilon, delta)-DP, in total
+           discrete Laplace of scale D/epsilon, or Gaussian for the L2 norm (``price.py``)
+Guarantee  that of the price, in total
 Why        a row's entries are at most 1 in size and there are D = (d + 1)(d + 2)/2 of them: L1 norm D, L2 norm sqrt(D);
-           where the rows are known, substituting a row moves them by at most d^2 + 2 d in L1 norm
+           substituting a row moves them by at most d + 1 in L2 norm, and where the rows are known by at most d^2 + 2 d
+           in L1 norm
 Error      what follows is a smooth function of the entries; its interval comes from draws of the very noise that was
            added, so that it is wide where the noise drowns the signal
 Numerics   exact integers until the noise is drawn; each entry on the grid of its own products
@@ -15,23 +16,23 @@ Proof      docs/explanation/proofs/gram.md
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.central.question import Context, Question
+from flou.central.price import Noise, Price
+from flou.central.priced_question import PricedQuestion
+from flou.central.question import Context
+from flou.central.sensitivity import Sensitivity
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
-from flou.guarantee import ApproxDP, Guarantee
+from flou.laws import Law
 from flou.laws.law import Floats
-from flou.mechanisms import Gaussian, Laplace
-from flou.parameters import Number
 from flou.summaries.request import Code, Request, Sums
 
 __all__ = ["GramNoise", "GramQuestion", "NoisyGram"]
@@ -79,8 +80,7 @@ class GramNoise:
     """The mechanism for a list of columns in a context."""
 
     columns: tuple[str, ...]
-    epsilon: Number
-    delta: Number | None
+    price: Price
     context: Context
 
     def __post_init__(self) -> None:
@@ -94,12 +94,6 @@ class GramNoise:
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         return tuple(Axis.of(name, self.context.domain(name)) for name in self.columns)
-
-    @property
-    def cost(self) -> Guarantee:
-        if self.delta is None:
-            return self.context.pure(self.epsilon)
-        return ApproxDP(self.epsilon, self.delta, relation=self.context.schema.relation, unit=self.context.unit)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -129,20 +123,17 @@ class GramNoise:
         ]
         return [n, *centred, *products]
 
-    @property
-    def norm(self) -> float:
-        """The sensitivity in units of the largest entry: L1, or L2 for Gaussian noise."""
-        d, size = len(self.columns), len(self.units)
-        if self.delta is not None:
-            return math.sqrt(size) * self.context.changes
-        return float(d * d + 2 * d if self.context.known_rows is not None else size * self.context.changes)
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """In units of the largest entry."""
+        d, size, context = len(self.columns), len(self.units), self.context
+        l1 = d * d + 2 * d if context.known_rows is not None else size * context.changes
+        a_row = (d + 1) ** 2 if context.schema.relation == "substitute" else size
+        return Sensitivity(l1, context.rows_per_unit**2 * a_row)
 
-    def mechanism(self, unit: int) -> Laplace | Gaussian:
-        sensitivity, context = self.norm * unit, self.context
-        options: dict[str, Any] = {"relation": context.schema.relation, "unit": context.unit}
-        if self.delta is None:
-            return Laplace(sensitivity=sensitivity, epsilon=self.epsilon, **options)
-        return Gaussian(sensitivity=sensitivity, epsilon=self.epsilon, delta=self.delta, **options)
+    def mechanism(self, unit: int) -> Noise:
+        """For an entry whose largest size is ``unit``."""
+        return self.price.mechanism(self.sensitivity.times(unit), self.context)
 
     def release(self, sums: NDArray[Any]) -> NoisyGram:
         """Draw the noise on every entry that is not public."""
@@ -170,9 +161,8 @@ class NoisyGram:
         """Tables that may have led to this release: the released entries less fresh noise of the same law."""
         columns = []
         for position, unit in enumerate(self.noise.units):
-            bits = SeededBits(f"replay {position}")  # for the interval only: nothing private is drawn here
-            drawn = self.noise.mechanism(unit).noise.sample(REPLAYS, bits=bits) / unit
             public = position == 0 and self.noise.context.known_rows is not None
+            drawn = _replayed(self.noise.mechanism(unit).noise, position) / unit
             columns.append(np.zeros(REPLAYS) if public else drawn)
         return self.entries - np.stack(columns, axis=1)
 
@@ -194,23 +184,25 @@ class NoisyGram:
         return np.asarray((full[..., 1:, 1:] / n - means * np.swapaxes(means, -1, -2)) * n / (n - 1))
 
 
-class GramQuestion(Question):
-    """A question that one noisy Gram matrix answers."""
+@lru_cache(maxsize=256)
+def _replayed(noise: Law, position: int) -> NDArray[np.int64]:
+    """Draws for an interval only, the same ones every time: nothing private."""
+    return noise.sample(REPLAYS, bits=SeededBits(f"replay {position}"))
 
-    epsilon: Number
-    delta: Number | None
+
+class GramQuestion(PricedQuestion):
+    """A question that one noisy Gram matrix answers."""
 
     @abstractmethod
     def axes(self) -> tuple[str, ...]:
         """The columns of the matrix."""
 
     def noise(self, context: Context) -> GramNoise:
-        return GramNoise(self.axes(), self.epsilon, self.delta, context)
+        return GramNoise(self.axes(), self._price, context)
 
-    def cost(self, context: Context) -> Guarantee:
+    def mechanism(self, context: Context) -> Noise:
         noise = self.noise(context)
-        noise.mechanism(max(noise.units))  # refuses a scale that cannot be drawn, before anything is charged
-        return noise.cost
+        return noise.mechanism(max(noise.units))
 
     def requests(self, context: Context) -> tuple[Request, ...]:
         return (self.noise(context).request,)

@@ -1,13 +1,16 @@
 """Keys that many rows share, with their counts, when the categories are not public.
 
-Law        every value that occurs gets its count plus discrete Laplace noise of scale c / epsilon, c = 1, or 2 under
-           substitution; what reaches the threshold is released, key and noisy count, and nothing else is
-Guarantee  (epsilon, delta)-DP; the threshold is the least whole number that 1 + noise reaches with probability delta
-           at the most
-Why        a row of one's own is the only one with its key, and shows with probability delta; all else is Laplace
+Law        every key that occurs gets its count plus discrete Laplace noise of scale c / epsilon, c = r, the rows that a
+           unit may have, or 2 r under substitution; what reaches the threshold is released, key and noisy count, and
+           nothing else is. With ``min_rows``, only keys of so many rows are looked at, and the threshold rises by
+           min_rows - 1
+Guarantee  (epsilon, delta)-DP; the threshold is the least whole number T such that neither r keys with one row each
+           nor one key with r rows show anything with probability above delta
+Why        the keys that a unit has for itself alone show with probability delta at the most; all else is Laplace
 Error      counts err by the noise; a key with fewer than threshold rows shows only if its noise is large
-Numerics   exact integers; texts stay as they are, numbers are written out, everything else is no key
-Limits     tables in memory, where every row is a unit; a key near the threshold is there because its noise was high
+Numerics   exact integers; the threshold leaves a part in 10^9 of delta for the rounding of floats
+Limits     the engine hands over all keys of at least ``min_rows`` rows, and they must fit into memory; a key near the
+           threshold is there because its noise was high
 Source     Korolova, Kenthapadi, Mishra, Ntoulas (2009); Wilson, Zhang, Lam and others (2020)
 Proof      docs/explanation/proofs/keys.md
 """
@@ -15,9 +18,8 @@ Proof      docs/explanation/proofs/keys.md
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,32 +29,39 @@ from flou.errors import InvalidParameter
 from flou.guarantee import ApproxDP, Guarantee
 from flou.laws import DiscreteLaplace
 from flou.mechanisms import Laplace
-from flou.parameters import Number
-from flou.release import Uncertainty
+from flou.parameters import Number, integer
+from flou.release import Release, Uncertainty
 from flou.release.uncertainty import Interval
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.keys import Key
 from flou.summaries.request import Request
 
-__all__ = ["Keys", "texts"]
+if TYPE_CHECKING:
+    from flou.central.table import Table
+
+__all__ = ["Keys", "Selection"]
 
 
-def texts(values: Any) -> list[str]:
-    """The keys of the rows, one by one: texts and whole or finite numbers; other rows have none."""
-    masked = isinstance(values, np.ma.MaskedArray)
-    null = np.ma.getmaskarray(values).tolist() if masked else [False] * len(values)
-    return [
-        key for value, gone in zip(np.asarray(values).tolist(), null, strict=True) if not gone and (key := _key(value))
-    ]
+@dataclass(frozen=True)
+class Selection:
+    """What was selected: the keys, their noisy counts as a release, and the threshold."""
+
+    keys: tuple[Key, ...]
+    release: Release
+    threshold: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the certificates of later releases say about it."""
+        return {
+            "group_keys": "selected",
+            "threshold": self.threshold,
+            "selection_cost": self.release.cost.to_dict(),
+            "selection_certificate": self.release.certificate.hash,
+        }
 
 
-def _key(value: Any) -> str:
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | int) and -(2**63) <= value < 2**64:
-        return str(value)
-    if isinstance(value, float) and math.isfinite(value):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    return ""
+@dataclass(frozen=True)
+class _KeyDraft(Draft):
+    selected: tuple[Key, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -62,15 +71,11 @@ class Keys(Question):
     column: str
     epsilon: Number
     delta: Number
+    min_rows: int = 1
     statistic = "keys"
 
     def cost(self, context: Context) -> Guarantee:
-        if context.schema.unit is not None:
-            raise InvalidParameter(
-                "Keys are selected in tables whose rows are the units.",
-                "A unit with several rows could bring several keys of its own.",
-                "Leave the unit out of the schema if every row is one, or declare the categories.",
-            )
+        integer("min_rows", self.min_rows, 1, 2**40)
         self.mechanism(context)
         return ApproxDP(self.epsilon, self.delta, relation=context.schema.relation, unit=context.unit)
 
@@ -80,45 +85,50 @@ class Keys(Question):
         )
 
     def threshold(self, context: Context) -> int:
-        """The least T with P(1 + noise >= T) <= delta; a part in 10^9 is left for the rounding of floats."""
-        noise, delta = self.mechanism(context).noise, float(self.delta) * (1 - 1e-9)
-        low, high = 0, 2  # P(noise >= T - 1) = sf(T - 2)
-        while float(noise.sf(high - 2)) > delta:
+        """The least T that the keys of one unit reach with probability delta at the most, plus min_rows - 1."""
+        noise, rows, delta = self.mechanism(context).noise, context.rows_per_unit, float(self.delta) * (1 - 1e-9)
+
+        def shows(threshold: int) -> bool:
+            one, all_in_one = (float(noise.sf(threshold - count - 1)) for count in (1, rows))
+            return max(all_in_one, -math.expm1(rows * math.log1p(-one))) > delta
+
+        low, high = rows - 1, rows + 1  # below r the tail of the noise would not be convex, see the proof
+        while shows(high):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if float(noise.sf(middle - 2)) > delta else (low, middle)
-        return high
+            low, high = (middle, high) if shows(middle) else (low, middle)
+        return high + self.min_rows - 1
 
     def requests(self, context: Context) -> tuple[Request, ...]:
         del context
         raise InvalidParameter(
             "Keys cannot be asked for together with other questions.",
-            "They need the values of the column, which no request to an engine delivers.",
-            "Call table.keys(column, epsilon=..., delta=...) on a table in memory.",
+            "They are not known before they are selected, and no request for public codes delivers them.",
+            "Call table.keys(column, epsilon=..., delta=...), or table.group_by with the same.",
         )
 
-    def values(self, rows: Any) -> Any:
-        """The raw values of the column, from rows in memory."""
-        if not isinstance(rows, ArrayRows):
-            raise InvalidParameter(
-                "Keys can be selected in tables in memory only, so far.",
-                "Other engines answer with counts of public codes, and here the codes are not public.",
-                "Pass the columns as arrays, or declare the categories.",
-            )
-        rows.require(self.column)
-        return rows._values(self.column, 0, rows.length)
+    def select(self, table: Table) -> Selection:
+        """Charge, count the keys exactly, and let the noise decide."""
+        context = table._context()
+        cost, threshold = self.cost(context), self.threshold(context)
+        table._rows.require(self.column)
+        if table.budget is not None:
+            table.budget.charge(cost)
+        draft = self.answer(list(table._capped().key_counts(self.column, self.min_rows)), context)
+        return Selection(draft.selected, table._released(self, draft, cost), threshold)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
+    def answer(self, found: list[NDArray[Any]], context: Context) -> _KeyDraft:
+        """From the keys and their counts."""
         mechanism, threshold = self.mechanism(context), self.threshold(context)
-        counts = Counter(texts(found[0]))
-        names = sorted(counts)
-        noisy = [mechanism.sample(counts[name], bits=context.bits) for name in names]
-        kept = sorted((-y, name) for y, name in zip(noisy, names, strict=True) if y >= threshold)
-        released = np.array([-y for y, _ in kept], dtype=np.int64)
-        return Draft(
+        names = [str(key) for key in found[0].tolist()]
+        order = sorted(range(len(names)), key=lambda i: (names[i], type(found[0][i]).__name__))
+        noisy = mechanism.sample(found[1][order].astype(np.int64), bits=context.bits).tolist() if order else []
+        kept = sorted((-y, names[i], i) for y, i in zip(noisy, order, strict=True) if y >= threshold)
+        released = np.array([-y for y, _, _ in kept], dtype=np.int64)
+        return _KeyDraft(
             value=released,
-            uncertainty=KeyUncertainty(released, mechanism.noise, threshold),
+            uncertainty=KeyUncertainty(released, mechanism.noise, threshold, self.min_rows),
             mechanism={
                 "name": "discrete Laplace with a threshold",
                 "scale": float(mechanism.noise.scale),
@@ -128,9 +138,10 @@ class Keys(Question):
                 "sampler": "exact, by inversion with refinement",
                 "random_source": context.random_source,
             },
-            labels=tuple(name for _, name in kept),
+            labels=tuple(name for _, name, _ in kept),
             note=f"Keys with fewer than about {threshold} rows are not shown.",
             keys={"group_keys": "selected", "column": self.column, "threshold": threshold},
+            selected=tuple(found[0][i] for _, _, i in kept),
         )
 
 
@@ -141,12 +152,13 @@ class KeyUncertainty(Uncertainty):
     released: NDArray[np.int64]
     noise: DiscreteLaplace
     threshold: int
+    least: int = 1  # rows that a key has in any case
 
     def data(self, level: float) -> Interval:
         low, high = self.noise.interval(level)
         if not self.released.size:
             return 0.0, float(self.threshold + high)
-        return np.maximum(self.released - high, 1), np.maximum(self.released - low, 1)
+        return np.maximum(self.released - high, self.least), np.maximum(self.released - low, self.least)
 
     def population(self, level: float) -> Interval:
         """Half of the error probability for the noise, half for sampling: Poisson rows (binomial ones vary less)."""

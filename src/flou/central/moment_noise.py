@@ -1,65 +1,93 @@
 """Moments with noise, and what follows from them: the one mechanism behind means and sums.
 
-Law        every coordinate of the vector of moments gets discrete Laplace noise of scale sensitivity / epsilon
-Guarantee  epsilon-DP: the vector's L1 sensitivity follows from the norm of a row (``summaries/moments.py``), how many
-           rows a unit has, and the relation
+Law        every coordinate of the vector of moments gets noise that fits the price (``price.py``): discrete Laplace of
+           scale L1/epsilon, or Gaussian for the L2 norm
+Guarantee  that of the price: both sensitivities follow from the norm of a row (``summaries/moments.py``), how many rows
+           a unit has, and the relation
 Error      a linear function of the moments errs by the same linear function of the noises, whose law is known; a
            ratio such as a mean is bounded by inverting the law of total - m rows, which is noise alone at the true m
+Proof      docs/explanation/proofs/moments.md
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from flou.bits import Bits
+from flou.central.column_question import ColumnNoise
+from flou.central.price import Noise, Price, described, width_of
+from flou.central.question import Context
+from flou.central.sensitivity import Sensitivity
 from flou.laws.law import Floats
-from flou.mechanisms import Laplace
-from flou.parameters import Number, Relation, exact
 from flou.summaries.moments import MomentGrid, Moments
-from flou.theory.noise_and_sampling import Spread
+from flou.summaries.request import Code, Request
+from flou.theory.tails import accepted_end, surprise
 
-__all__ = ["MomentNoise", "NoisyMoments"]
+__all__ = ["MomentNoise", "NoisyMoments", "mean_intervals"]
 
 FINEST = 64  # the noise is at least so many steps of its grid wide: its law is the continuous one to 1e-5
+CAUTION = (
+    0.5  # deviations of its noise by which an estimated spread is raised: measured, see docs/explanation/coverage.md
+)
 
 
 @dataclass(frozen=True)
-class MomentNoise:
+class MomentNoise(ColumnNoise):
     """The mechanism: which coordinates are released, and with how much noise."""
 
     grid: MomentGrid
-    epsilon: Fraction
-    changes: int  # rows that leave or enter between neighbours
-    known_rows: int | None
-    relation: Relation
-    total_only: bool  # only sums from zero are wanted, so rows need no coordinate of their own
+    price: Price
+    context: Context
+    from_zero: bool = False  # only sums from zero are wanted, so rows need no coordinate of their own
 
     @property
-    def sensitivity(self) -> int:
+    def known_rows(self) -> int | None:
+        return self.context.known_rows
+
+    @property
+    def short(self) -> bool:
+        """Whether (T, h) is released, rather than three coordinates."""
+        return self.known_rows is not None or self.from_zero
+
+    @property
+    def sensitivity(self) -> Sensitivity:
         """In units of 1/K of a row."""
-        # with the number of rows known, or not wanted, (T, h) moves by at most K in all when one row changes
-        return self.grid.bound * (1 if self.known_rows is not None else self.changes)
+        bound = self.grid.bound
+        if self.known_rows is not None:  # (T, h) moves by at most K in all when one row changes
+            return Sensitivity(bound, bound**2)
+        return Sensitivity.of_rows(bound, self.context)
 
-    @property
+    @cached_property
     def steps(self) -> int:
         """Steps of the noise's grid in 1/K of a row."""
-        return max(1, math.ceil(FINEST * self.epsilon / self.sensitivity))
+        return max(1, math.ceil(FINEST / self.price.width(self.sensitivity)))
 
-    def mechanism(self, unit: str) -> Laplace:
-        return Laplace(
-            sensitivity=self.steps * self.sensitivity, epsilon=self.epsilon, relation=self.relation, unit=unit
-        )
+    @property
+    def _on_grid(self) -> Sensitivity:
+        return self.sensitivity.times(self.steps)
+
+    @cached_property
+    def mechanism(self) -> Noise:
+        return self.price.mechanism(self._on_grid, self.context)
+
+    @cached_property
+    def row(self) -> int:
+        """A row, in steps of the noise's grid."""
+        return self.steps * self.grid.unit
+
+    def request(self, by: Code | None) -> Request:
+        return self.grid.request(by)
 
     def vector(self, moments: Moments) -> dict[str, int]:
         """The coordinates that are released, before noise, in units of 1/K of a row."""
-        if self.known_rows is not None or self.total_only:
+        if self.short:
             vector = {"first": moments.first, "spread": moments.spread}
         else:
             vector = {
@@ -71,14 +99,17 @@ class MomentNoise:
             vector.pop("spread")
         return vector
 
-    def release(self, moments: Moments, *, unit: str, bits: Bits) -> NoisyMoments:
+    def release(self, exact: NDArray[Any]) -> NoisyMoments:
         """Draw the noise."""
-        mechanism, vector = self.mechanism(unit), self.vector(moments)
-        scale = self.steps * self.grid.unit
-        noisy = {
-            name: float(Fraction(mechanism.sample(self.steps * v, bits=bits), scale)) for name, v in vector.items()
-        }
+        steps, row, bits = self.steps, self.row, self.context.bits
+        vector = self.vector(self.grid.moments(exact))
+        noisy = {name: float(Fraction(self.mechanism.sample(steps * v, bits=bits), row)) for name, v in vector.items()}
         return NoisyMoments(self, noisy)
+
+    def described(self) -> dict[str, Any]:
+        return described(
+            self.price, self._on_grid, self.context, on=" on unit-norm moments", grid=f"1/{self.row} of a row"
+        )
 
 
 @dataclass(frozen=True)
@@ -88,14 +119,14 @@ class NoisyMoments:
     noise: MomentNoise
     noisy: dict[str, float]
 
-    @property
+    @cached_property
     def scale(self) -> float:
-        """Of the Laplace noise on each coordinate, in rows."""
-        return float(self.noise.sensitivity / self.noise.epsilon / self.noise.grid.unit)
+        """Of the noise on each coordinate, in rows: the Laplace scale, or the sigma of a Gaussian."""
+        return width_of(self.noise.mechanism.noise) / self.noise.row
 
     def _linear(self, name: str) -> dict[str, float]:
         """rows, total (the sum of t) and spread (the sum of t (1 - t)) as linear functions of the coordinates."""
-        short = self.noise.known_rows is not None or self.noise.total_only
+        short = self.noise.short
         return {
             "rows": {} if short else {"low": 1.0, "spread": 1.0, "high": 1.0},
             "total": {"first": 1.0} if short else {"spread": 0.5, "high": 1.0},
@@ -114,14 +145,19 @@ class NoisyMoments:
     def total(self) -> float:
         return self._value("total")
 
-    def scales(self, **weights: float) -> Floats:
-        """The scales of the noises in a linear function of rows, total and spread."""
+    def weights(self, **of: float) -> Floats:
+        """The weights of the noises, in steps of their grid, in a linear function of rows, total and spread."""
         combined = dict.fromkeys(self.noisy, 0.0)
-        for name, weight in weights.items():
+        for name, weight in of.items():
             for coordinate, w in self._linear(name).items():
                 if coordinate in combined:
                     combined[coordinate] += weight * w
-        return np.abs(np.array(list(combined.values())) * self.scale)
+        return np.array(list(combined.values())) / self.noise.row
+
+    def cautious(self, **of: float) -> float:
+        """A sum that is at least 0: its released value, or 0, and half a standard deviation of its noise more."""
+        deviation = self.noise.mechanism.noise.standard_deviation * math.sqrt(np.sum(self.weights(**of) ** 2))
+        return max(sum(weight * self._value(name) for name, weight in of.items()), 0.0) + CAUTION * deviation
 
     @cached_property
     def mean(self) -> float:
@@ -129,60 +165,25 @@ class NoisyMoments:
         return min(max(self.total / self.rows, 0.0), 1.0) if self.rows > 0 else 0.5
 
     @cached_property
-    def squares(self) -> float:
-        """The sum of t^2, a little more rather than less."""
-        return min(max(self.total - self._value("spread"), 0.0) + 2 * self.scale, max(self.total, 0.0) + 2 * self.scale)
-
-    @cached_property
     def variance(self) -> float:
         """The variance of t, a little more rather than less, and never more than is possible with this mean."""
-        rows, mean = max(self.rows, 1.0), self.mean
-        most = mean * (1 - mean) + self.scale / rows
+        rows, m = max(self.rows, 1.0), self.mean
+        most = m * (1 - m) + self.scale / rows
         if not self.noise.grid.spreads:
             return min(most, 0.25)
-        found = (self.total - self._value("spread")) / rows - mean**2
-        return min(max(found, 0.0) + 2 * self.scale / rows, most, 0.25)
-
-    def mean_interval(self, level: float, *, sampling: bool) -> tuple[float, float]:
-        """All means m in [0, 1] at which the released total - m rows is no surprise."""
-        tau = math.sqrt(max(self.rows, 1.0) * self.variance) if sampling else 0.0
-
-        def surprise(m: float) -> float:
-            """P(|noise and sampling| >= what was seen), at the mean m."""
-            return 2 * Spread(self.scales(total=1.0, rows=-m).tolist(), tau).above(abs(self.total - m * self.rows))
-
-        alpha = 1 - level
-        return _edge(surprise, self.mean, 0.0, alpha), _edge(surprise, self.mean, 1.0, alpha)
+        return min(self.cautious(total=1 - 2 * m, spread=-1.0, rows=m**2) / rows, most, 0.25)
 
 
-def _edge(surprise: Callable[[float], float], inside: float, outside: float, alpha: float) -> float:
-    """The farthest point from ``inside`` towards ``outside`` that is no surprise."""
-    points: list[float] = (inside + (outside - inside) * np.linspace(0, 1, 9) ** 4).tolist()
-    excess = [math.log(max(surprise(m), 1e-300) / alpha) for m in points]
-    held = [i for i, e in enumerate(excess) if e >= 0]
-    last = held[-1] if held else 0
-    if last == len(points) - 1:
-        return outside
-    low, high, at_low, at_high = points[last], points[last + 1], max(excess[last], 0.0), excess[last + 1]
-    for _ in range(60):  # false position, with the weight of an end that does not move halved (Illinois)
-        middle = (low * at_high - high * at_low) / (at_high - at_low)
-        value = math.log(max(surprise(middle), 1e-300) / alpha)
-        if abs(high - low) <= 1e-9 * abs(outside - inside) or abs(value) < 1e-9:
-            return middle
-        if value >= 0:
-            low, at_low, at_high = middle, value, at_high / 2
-        else:
-            high, at_high, at_low = middle, value, at_low / 2
-    return high
+def mean_intervals(groups: Sequence[NoisyMoments], level: float, *, sampling: bool) -> Floats:
+    """For every group, the ends of all means m in [0, 1] at which the released total - m rows is no surprise."""
+    noise = groups[0].noise.mechanism.noise
+    of_total, of_rows = groups[0].weights(total=1.0), groups[0].weights(rows=1.0)
+    total, rows, mean = (np.array([getattr(group, name) for group in groups]) for name in ("total", "rows", "mean"))
+    variance = np.array([group.variance if sampling else 0.0 for group in groups])
+    tau = np.sqrt(np.maximum(rows, 1.0) * variance)[:, None]
 
+    def accepted(m: Floats) -> NDArray[np.bool_]:
+        weights = of_total - m[..., None] * of_rows
+        return surprise(noise, weights, tau, total[:, None] - m * rows[:, None]) >= 1 - level
 
-def moment_noise(grid: MomentGrid, epsilon: Number, context: Any, *, from_zero: bool = False) -> MomentNoise:
-    """The mechanism for a column in a context."""
-    return MomentNoise(
-        grid,
-        exact(epsilon),
-        context.changes,
-        context.known_rows,
-        context.schema.relation,
-        total_only=from_zero and context.known_rows is None,
-    )
+    return np.array([accepted_end(accepted, mean, end) for end in (0.0, 1.0)])

@@ -66,6 +66,10 @@ class Context:
             )
         return self.schema[column]
 
+    def groups(self, by: str | None) -> int:
+        """How many groups the engine is asked about: one of all rows, or every code of a column."""
+        return 1 if by is None else int(self.domain(by).size)
+
     def pure(self, epsilon: Number) -> PureDP:
         return PureDP(epsilon, relation=self.schema.relation, unit=self.unit)
 

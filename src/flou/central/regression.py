@@ -1,7 +1,7 @@
 """Linear regression from one noisy Gram matrix, with errors that contain the noise.
 
 Law        see ``gram.py``: the response and the regressors, D = (p + 2)(p + 3)/2 noisy entries for p regressors
-Guarantee  epsilon-DP, or (epsilon, delta)-DP, in total
+Guarantee  that of the price, in total
 Why        the coefficients are computed from the released Gram matrix alone
 Error      replays of the noise through the same formula; for the population, with the classical sampling error on top.
            Where replays lose the rank of the matrix the noise drowns the signal, and the interval is the whole line
@@ -14,6 +14,7 @@ Proof      docs/explanation/proofs/gram.md
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from flou.central.covariance import described_gram, normal_numbers
 from flou.central.gram import GramQuestion, NoisyGram
+from flou.central.price import Price
 from flou.central.question import Context, Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
@@ -37,8 +39,7 @@ class Regression(GramQuestion):
 
     response: str
     regressors: tuple[str, ...]
-    epsilon: Number
-    delta: Number | None = None
+    price: Price | Number
     statistic = "regression"
 
     @property
@@ -75,6 +76,14 @@ class RegressionUncertainty(NoiseAndSampling):
         left_over = full[..., -1, -1] - np.einsum("...i,...i->...", beta, right)
         return beta, sound, inverse, np.maximum(left_over, 0.0) / (n - left.shape[-1])
 
+    @cached_property
+    def _released(self) -> tuple[Floats, NDArray[np.bool_], Floats, Floats]:
+        return self._solved(self.gram.entries)
+
+    @cached_property
+    def _replayed(self) -> tuple[Floats, NDArray[np.bool_], Floats, Floats]:
+        return self._solved(self.gram.replays)
+
     def _in_units(self, beta: Floats) -> Floats:
         *regressors, response = self.gram.noise.axes
         slopes = beta[..., 1:] * response.half / np.array([axis.half for axis in regressors])
@@ -84,21 +93,20 @@ class RegressionUncertainty(NoiseAndSampling):
 
     @property
     def value(self) -> Floats:
-        return self._in_units(self._solved(self.gram.entries)[0])
+        return self._in_units(self._released[0])
 
     @property
     def lost(self) -> bool:
         """Whether the noise drowns the signal."""
-        sound = self._solved(self.gram.replays)[1]
-        return bool(np.mean(~sound) > LOST or not self._solved(self.gram.entries)[1])
+        return bool(np.mean(~self._replayed[1]) > LOST or not self._released[1])
 
     def _interval(self, level: float, sampling: bool) -> Interval:
         if self.lost:
             whole = np.full(self.value.shape, np.inf)
             return -whole, whole
-        beta = self._solved(self.gram.replays)[0]
+        beta = self._replayed[0]
         if sampling:
-            _, _, inverse, variance = self._solved(self.gram.entries)
+            _, _, inverse, variance = self._released
             root = np.linalg.cholesky(inverse * max(float(variance), 1e-12))
             beta = beta + normal_numbers(beta.shape) @ root.T
         low, high = np.quantile(self._in_units(beta), [(1 - level) / 2, (1 + level) / 2], axis=0)

@@ -183,13 +183,13 @@ class _Vote:
 class Shortfall(Uncertainty):
     """By how many rows a released value may fall short of the most common one.
 
-    For the population it is the same in expected rows, of as many rows as there are or may be: a difference of two
-    counts of n rows strays from its expectation by sqrt(2 n log(d / beta)) with probability beta at most, for all d
-    values at once (Hoeffding).
+    For the population it is the same in expected rows: a difference of two counts of n rows strays from its expectation
+    by sqrt(2 n log(d / beta)) with probability beta at most, for all d values at once (Hoeffding). Where n is not
+    public there is no limit. A value without a rival falls short of nothing.
     """
 
     rounds: tuple[_Flip | _Vote, ...]
-    rows: int  # at the most
+    rows: float  # infinite where their number is not public
     alone: bool
 
     def _shaped(self, bounds: list[float]) -> Interval:
@@ -202,12 +202,13 @@ class Shortfall(Uncertainty):
 
     def population(self, level: float) -> Interval:
         beta = (1 - level) / 2
-        return self._shaped(
-            [
-                _least(round_, beta) + math.sqrt(2 * self.rows * math.log(round_.outcomes / beta))
-                for round_ in self.rounds
-            ]
-        )
+
+        def bound(round_: _Flip | _Vote) -> float:
+            if round_.outcomes == 1:
+                return 0.0
+            return _least(round_, beta) + math.sqrt(2 * self.rows * math.log(round_.outcomes / beta))
+
+        return self._shaped([bound(round_) for round_ in self.rounds])
 
     @property
     def grid(self) -> float:
@@ -225,8 +226,8 @@ def _least(round_: _Flip | _Vote, alpha: float) -> int:
     return high
 
 
-def _rows(context: Context) -> int:
-    return context.schema.max_rows if context.table_rows is None else max(context.table_rows, 1)
+def _rows(context: Context) -> float:
+    return math.inf if context.table_rows is None else float(max(context.table_rows, 1))
 
 
 def _described(name: str, rate: Fraction, context: Context) -> dict[str, Any]:

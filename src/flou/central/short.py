@@ -1,9 +1,10 @@
-"""The shortest call that can be right: one column, its public bounds, an epsilon."""
+"""The shortest call that can be right: one column, its public bounds, a price."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from flou.central.price import Given
 from flou.central.table import Table
 from flou.domain import Boolean, Categories, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
@@ -44,23 +45,44 @@ def _column(values: Any, relation: Relation, bounds: Any = None, categories: Any
     return Table(ArrayRows({NAME: values}), Schema({NAME: domain}, relation=relation), None)
 
 
-def count(values: Any, *, epsilon: Number, relation: Relation = "add-remove") -> Release:
+def count(
+    values: Any,
+    *,
+    epsilon: Given = None,
+    delta: Given = None,
+    rho: Given = None,
+    relation: Relation = "add-remove",
+) -> Release:
     """How many values there are."""
-    return _column(values, relation, domain=Boolean()).count(epsilon=epsilon)
+    return _column(values, relation, domain=Boolean()).count(epsilon=epsilon, delta=delta, rho=rho)
 
 
 def sum(
-    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+    values: Any,
+    *,
+    bounds: Any = None,
+    domain: Any = None,
+    epsilon: Given = None,
+    delta: Given = None,
+    rho: Given = None,
+    relation: Relation = "add-remove",
 ) -> Release:
     """The sum of numbers between public bounds."""
-    return _column(values, relation, bounds, domain=domain).sum(NAME, epsilon=epsilon)
+    return _column(values, relation, bounds, domain=domain).sum(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def mean(
-    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+    values: Any,
+    *,
+    bounds: Any = None,
+    domain: Any = None,
+    epsilon: Given = None,
+    delta: Given = None,
+    rho: Given = None,
+    relation: Relation = "add-remove",
 ) -> Release:
     """The mean of numbers between public bounds: ``flou.mean(x, bounds=(0, 100), epsilon=0.5)``."""
-    return _column(values, relation, bounds, domain=domain).mean(NAME, epsilon=epsilon)
+    return _column(values, relation, bounds, domain=domain).mean(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def histogram(
@@ -70,25 +92,43 @@ def histogram(
     categories: Any = None,
     domain: Any = None,
     bins: int | None = None,
-    epsilon: Number,
+    epsilon: Given = None,
+    delta: Given = None,
+    rho: Given = None,
     relation: Relation = "add-remove",
 ) -> Release:
     """How many values fall into each of ``bins`` equal bins between bounds, or have each category."""
-    return _column(values, relation, bounds, categories, domain).histogram(NAME, bins=bins, epsilon=epsilon)
+    return _column(values, relation, bounds, categories, domain).histogram(
+        NAME, bins=bins, epsilon=epsilon, delta=delta, rho=rho
+    )
 
 
 def variance(
-    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+    values: Any,
+    *,
+    bounds: Any = None,
+    domain: Any = None,
+    epsilon: Given = None,
+    delta: Given = None,
+    rho: Given = None,
+    relation: Relation = "add-remove",
 ) -> Release:
     """The variance (divisor n - 1) of numbers between public bounds."""
-    return _column(values, relation, bounds, domain=domain).variance(NAME, epsilon=epsilon)
+    return _column(values, relation, bounds, domain=domain).variance(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def std(
-    values: Any, *, bounds: Any = None, domain: Any = None, epsilon: Number, relation: Relation = "add-remove"
+    values: Any,
+    *,
+    bounds: Any = None,
+    domain: Any = None,
+    epsilon: Given = None,
+    delta: Given = None,
+    rho: Given = None,
+    relation: Relation = "add-remove",
 ) -> Release:
     """The standard deviation (divisor n - 1) of numbers between public bounds."""
-    return _column(values, relation, bounds, domain=domain).std(NAME, epsilon=epsilon)
+    return _column(values, relation, bounds, domain=domain).std(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def mode(
@@ -132,9 +172,11 @@ def density(
     domain: Any = None,
     terms: int | None = None,
     points: int = 65,
-    epsilon: Number,
+    epsilon: Given = None,
+    delta: Given = None,
+    rho: Given = None,
     relation: Relation = "add-remove",
 ) -> Release:
     """The density of numbers between public bounds, at equally spaced points."""
     table = _column(values, relation, bounds, domain=domain)
-    return table.density(NAME, terms=terms, points=points, epsilon=epsilon)
+    return table.density(NAME, terms=terms, points=points, epsilon=epsilon, delta=delta, rho=rho)

@@ -10,9 +10,11 @@ from flou.central.budget import Budget
 from flou.central.count import Count, Histogram
 from flou.central.covariance import Correlation, Covariance
 from flou.central.density import Density
+from flou.central.grouped import GroupedTable
 from flou.central.keys import Keys
 from flou.central.mean import Mean
 from flou.central.outer_bounds import OuterBounds
+from flou.central.price import Given, Price
 from flou.central.question import Context, Draft, Question
 from flou.central.regression import Regression
 from flou.central.selection import MajorityAnswer, Mode, TopK
@@ -28,7 +30,7 @@ from flou.summaries.request import Sums
 from flou.summaries.rows import Rows
 from flou.summaries.source import rows_of
 
-__all__ = ["GroupedTable", "Table", "open_table"]
+__all__ = ["Table", "open_table"]
 
 
 class _Chain:
@@ -139,29 +141,41 @@ class Table:
         view.conditions = (*self.conditions, condition)
         return view
 
-    def group_by(self, column: str) -> GroupedTable:
-        """Questions about every public group of a column, the empty ones included."""
-        return GroupedTable(self, column)
+    def group_by(
+        self, column: str, *, epsilon: Number | None = None, delta: Number | None = None, min_rows: int = 1
+    ) -> GroupedTable:
+        """Questions about every group of a column: the public ones, the empty ones included; or, with ``epsilon`` and
+        ``delta``, those whose keys enough rows share, selected privately here and now, and paid for once.
+        """
+        if epsilon is None and delta is None:
+            return GroupedTable(self, column)
+        if epsilon is None or delta is None:
+            raise InvalidParameter(
+                "group_by takes both epsilon and delta, or neither.",
+                "Public groups cost nothing; groups that are selected cost an epsilon, and a delta for rare keys.",
+                "Pass for example epsilon=0.5 and delta=1e-8, or declare the categories in the schema.",
+            )
+        return GroupedTable(self, column, Keys(column, epsilon, delta, min_rows).select(self))
 
-    def count(self, *, epsilon: Number) -> Release:
+    def count(self, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """How many rows there are."""
-        return self.ask(Count(epsilon))[0]
+        return self.ask(Count(Price.of(epsilon, delta, rho)))[0]
 
-    def sum(self, column: str, *, epsilon: Number) -> Release:
+    def sum(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The sum of a column."""
-        return self.ask(Total(column, epsilon))[0]
+        return self.ask(Total(column, Price.of(epsilon, delta, rho)))[0]
 
-    def mean(self, column: str, *, epsilon: Number) -> Release:
+    def mean(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The mean of a column."""
-        return self.ask(Mean(column, epsilon))[0]
+        return self.ask(Mean(column, Price.of(epsilon, delta, rho)))[0]
 
-    def variance(self, column: str, *, epsilon: Number) -> Release:
+    def variance(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The variance of a column, with divisor n - 1."""
-        return self.ask(Variance(column, epsilon))[0]
+        return self.ask(Variance(column, Price.of(epsilon, delta, rho)))[0]
 
-    def std(self, column: str, *, epsilon: Number) -> Release:
+    def std(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The standard deviation of a column, with divisor n - 1."""
-        return self.ask(StandardDeviation(column, epsilon))[0]
+        return self.ask(StandardDeviation(column, Price.of(epsilon, delta, rho)))[0]
 
     def mode(self, column: str, *, bins: int | None = None, epsilon: Number) -> Release:
         """The most common value of a column, or its fullest bin."""
@@ -179,68 +193,46 @@ class Table:
         """Powers of two beyond which few values of a column lie, when no bounds are known."""
         return self.ask(OuterBounds(column, epsilon))[0]
 
-    def keys(self, column: str, *, epsilon: Number, delta: Number) -> Release:
-        """The values of a column that enough rows share, with their counts: for categories that are not public."""
-        question, context = Keys(column, epsilon, delta), self._context()
-        cost = question.cost(context)
-        values = question.values(self._rows)
-        if self.budget is not None:
-            self.budget.charge(cost)
-        return self._released(question, question.answer([values], context), cost)
+    def keys(self, column: str, *, epsilon: Number, delta: Number, min_rows: int = 1) -> Release:
+        """The values of a column that enough rows share, with their counts: for categories that are not public.
 
-    def covariance(self, *columns: str, epsilon: Number, delta: Number | None = None) -> Release:
-        """The covariance matrix of several columns, row by row; with ``delta``, by Gaussian noise."""
-        return self.ask(Covariance(columns, epsilon, delta))[0]
+        With ``min_rows``, keys of fewer rows are left out before any noise, for the price of a threshold that is
+        higher by ``min_rows - 1``: far fewer keys leave the engine.
+        """
+        return Keys(column, epsilon, delta, min_rows).select(self).release
 
-    def correlation(self, *columns: str, epsilon: Number, delta: Number | None = None) -> Release:
-        """The correlation matrix of several columns, row by row; with ``delta``, by Gaussian noise."""
-        return self.ask(Correlation(columns, epsilon, delta))[0]
+    def covariance(self, *columns: str, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
+        """The covariance matrix of several columns, row by row."""
+        return self.ask(Covariance(columns, Price.of(epsilon, delta, rho)))[0]
 
-    def regression(self, response: str, *regressors: str, epsilon: Number, delta: Number | None = None) -> Release:
-        """The coefficients of a linear regression with an intercept; with ``delta``, by Gaussian noise."""
-        return self.ask(Regression(response, regressors, epsilon, delta))[0]
+    def correlation(self, *columns: str, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
+        """The correlation matrix of several columns, row by row."""
+        return self.ask(Correlation(columns, Price.of(epsilon, delta, rho)))[0]
 
-    def density(self, column: str, *, terms: int | None = None, points: int = 65, epsilon: Number) -> Release:
+    def regression(
+        self, response: str, *regressors: str, epsilon: Given = None, delta: Given = None, rho: Given = None
+    ) -> Release:
+        """The coefficients of a linear regression with an intercept."""
+        return self.ask(Regression(response, regressors, Price.of(epsilon, delta, rho)))[0]
+
+    def density(
+        self,
+        column: str,
+        *,
+        terms: int | None = None,
+        points: int = 65,
+        epsilon: Given = None,
+        delta: Given = None,
+        rho: Given = None,
+    ) -> Release:
         """The density of a column at equally spaced points, as a series of so many cosines."""
-        return self.ask(Density(column, epsilon, terms, points))[0]
+        return self.ask(Density(column, Price.of(epsilon, delta, rho), terms, points))[0]
 
-    def histogram(self, column: str, *, bins: int | None = None, epsilon: Number) -> Release:
+    def histogram(
+        self, column: str, *, bins: int | None = None, epsilon: Given = None, delta: Given = None, rho: Given = None
+    ) -> Release:
         """How many rows fall into each bin of an interval (20 without ``bins``), or have each category."""
-        return self.ask(Histogram(column, epsilon, bins))[0]
-
-
-class GroupedTable:
-    """A table seen group by group."""
-
-    def __init__(self, table: Table, by: str) -> None:
-        domain = table._context().domain(by)
-        if domain.size > 2**20:
-            raise InvalidParameter(
-                f"Column {by!r} has more than 2^20 groups.",
-                "Every public group is answered, the empty ones too.",
-                "Declare it with a coarser grid, or as categories.",
-            )
-        self._table, self._by = table, by
-
-    def count(self, *, epsilon: Number) -> Release:
-        """How many rows every group has."""
-        return self._table.ask(Histogram(self._by, epsilon, None))[0]
-
-    def sum(self, column: str, *, epsilon: Number) -> Release:
-        """The sum of a column in every group."""
-        return self._table.ask(Total(column, epsilon, self._by))[0]
-
-    def mean(self, column: str, *, epsilon: Number) -> Release:
-        """The mean of a column in every group."""
-        return self._table.ask(Mean(column, epsilon, self._by))[0]
-
-    def variance(self, column: str, *, epsilon: Number) -> Release:
-        """The variance of a column in every group."""
-        return self._table.ask(Variance(column, epsilon, self._by))[0]
-
-    def std(self, column: str, *, epsilon: Number) -> Release:
-        """The standard deviation of a column in every group."""
-        return self._table.ask(StandardDeviation(column, epsilon, self._by))[0]
+        return self.ask(Histogram(column, Price.of(epsilon, delta, rho), bins))[0]
 
 
 def open_table(

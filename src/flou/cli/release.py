@@ -17,6 +17,7 @@ from rich.text import Text
 from flou.ask import STATISTICS, Answers, ask_file
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
+from flou.cli.progress import reading
 from flou.errors import FlouError
 from flou.release.entries import Entry, entries
 from flou.release.price import cost_column, priced
@@ -31,7 +32,8 @@ ABOUT = """
 Ask a CSV or Parquet file for private statistics.
 
 [bold]--epsilon[/bold] is what all answers together cost. It is shared out evenly, or by [bold]--split[/bold]; the \
-parts add up exactly. The file is read once, and nothing is printed that was not made private.
+parts add up exactly. The file is read once (before that, once for every column whose keys are selected), and nothing \
+is printed that was not made private.
 """
 
 # Rich keeps the paragraphs of an epilogue and joins their lines.
@@ -48,11 +50,14 @@ flou release salaries.csv --schema salaries.toml --ask "mean salary by departmen
 flou release salaries.csv --schema salaries.toml --ask "sum salary" --epsilon 0.5 \
 --where "age >= 18 and department == 'care'"
 
+flou release salaries.csv --schema salaries.toml --ask "keys city" --ask "mean salary by city" --epsilon 1 --delta 1e-8
+
 [bold]Questions[/bold]
 
 {escape("  |  ".join(statistic.form(word) for word, statistic in STATISTICS.items()))}
 
-C and G are columns of the schema; names with spaces are quoted: --ask "mean 'net salary'".
+C and G are columns of the schema; names with spaces are quoted: --ask "mean 'net salary'". The groups of other \
+columns are not public: ask for their keys, with [bold]--delta[/bold], and then by them.
 """
 
 
@@ -69,6 +74,9 @@ def show_release(
         str | None, typer.Option(help="Count only rows like these: \"age >= 18 and not x == 'y'\".")
     ] = None,
     budget: Annotated[str | None, typer.Option(help="Refuse if epsilon exceeds this; nothing is read then.")] = None,
+    delta: Annotated[
+        str | None, typer.Option(help="For keys: how likely one may show that only one person has, such as 1e-8.")
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="Also write answers and certificates here, a .json file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write a page with plots here, an .html file.")] = None,
 ) -> None:
@@ -76,8 +84,10 @@ def show_release(
     for option, out, ending in (("--json", json, ".json"), ("--html", html, ".html")):
         if out is not None:
             checked_out(option, out, ending, (data, schema))
-    with Console(stderr=True).status("Reading the rows, once"):
-        answers = ask_file(data, schema=known, asks=ask, epsilon=epsilon, split=split, where=where, budget=budget)
+    with reading(Console(stderr=True)):
+        answers = ask_file(
+            data, schema=known, asks=ask, epsilon=epsilon, split=split, where=where, budget=budget, delta=delta
+        )
     # Paid for is paid for: the files come first, in case nobody reads the screen to its end, and a disk that fails
     # does not keep the answers from the screen.
     failures = []

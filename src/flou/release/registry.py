@@ -11,8 +11,8 @@ from typing import Any
 
 __all__ = ["registry_entry"]
 
-FLAVOURS = {"pure": "Pure DP", "approximate": "Approximate DP", "zcdp": "Zero-concentrated DP"}
-MEASURES = {"pure": "max divergence", "approximate": "smoothed max divergence", "zcdp": "zero-concentrated divergence"}
+FLAVOURS = {"pure": "Pure DP", "approx": "Approximate DP", "zcdp": "Zero-concentrated DP"}
+MEASURES = {"pure": "max divergence", "approx": "smoothed max divergence", "zcdp": "zero-concentrated divergence"}
 
 
 def registry_entry(certificate: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.parameters import choice, open_probability
 from flou.release.certificate import Certificate
@@ -55,12 +56,27 @@ class Release:
     labels: tuple[str, ...] | None = None  # what the entries of a vector stand for
     note: str = ""  # a word of caution that needs no look at the data
 
-    def interval(self, level: float = 0.95, *, of: Of = "data") -> Interval:
-        """Where the true value lies: of these rows, or of the population that they were drawn from."""
+    def interval(self, level: float = 0.95, *, of: Of = "data", simultaneous: bool = False) -> Interval:
+        """Where the true value lies: of these rows, or of the population that they were drawn from.
+
+        The intervals of a vector hold one by one; with ``simultaneous`` all of them hold together with this probability
+        (Bonferroni: the error probability is shared out evenly, whatever the entries have to do with one another).
+        """
         confidence = float(open_probability("level", level))
+        if simultaneous and self.labels:
+            self._require_given_entries()
+            confidence = 1 - (1 - confidence) / len(self.labels)
         if choice("of", of, ("data", "population")) == "data":
             return self.uncertainty.data(confidence)
         return self.uncertainty.population(confidence)
+
+    def _require_given_entries(self) -> None:
+        if self.statistic == "keys":
+            raise InvalidParameter(
+                "The counts of selected keys have no simultaneous intervals.",
+                "Keys are shown because of their noise, among others that are not shown, and nobody knows how many.",
+                "Ask group_by(...).count(epsilon=...) for counts with fresh noise, and take the intervals of those.",
+            )
 
     @property
     def error(self) -> ErrorParts:
@@ -158,7 +174,7 @@ def _half_width(interval: Interval) -> float:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return [_plain(v) for v in value.tolist()]
+        return [_plain(part) for part in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):

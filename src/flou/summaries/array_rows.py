@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, TypeAlias
@@ -15,6 +16,7 @@ from flou.domain.column import column as as_column
 from flou.domain.column import each, is_numeric, real
 from flou.errors import InvalidData
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
+from flou.summaries.keys import KeyCounts, counted, listed
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
 from flou.summaries.rows import Rows
 
@@ -102,6 +104,13 @@ class ArrayRows(Rows):
         starts = np.flatnonzero(np.diff(person[order], prepend=-1))
         rank = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))
         return self._narrowed(np.sort(order[rank < most]))
+
+    def key_counts(self, column: str, least: int = 1) -> KeyCounts:
+        self.require(column)
+        found: Counter[Any] = Counter()
+        for start in range(0, self.length, CHUNK):
+            found.update(counted(self._values(column, start, min(start + CHUNK, self.length))))
+        return listed(((key, count) for (_, key), count in found.items()), least)
 
 
 def _read(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[Any], Mask | None]]:

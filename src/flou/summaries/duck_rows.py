@@ -1,30 +1,40 @@
 """Rows behind DuckDB: files larger than memory, relations, and anything DuckDB can read, by SQL made of codes.
 
-All requests of one call share one pass: every sum and every table of counts is one grouping set of one query. DuckDB
-sums 64-bit integers into 128 bits, so no sum overflows, and sums come back as two halves of 62 bits.
+All requests of one call share one pass: every sum and every table of counts is one grouping set of one query.
+
+Codes and their products are whole DOUBLEs, cut into limbs of 16 bits and averaged, because DuckDB averages doubles two
+to five times faster than it sums integers. Nothing is lost: a sum of n limbs stays below 2^53, so that it is exact in
+any order, and in a double; n times its rounded quotient by n errs by less than 2^-51 of n 2^16, and the nearest whole
+number is the sum for all n up to 2^35. Beyond, the pass is repeated with limbs of 8 bits.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
-from flou.domain import Interval
 from flou.summaries.condition import Condition, named
-from flou.summaries.duck_sql import ColumnSQL, condition_sql
-from flou.summaries.request import LARGEST_CODE, Code, Counts, Request, Term
+from flou.summaries.duck_sql import EXACT, ColumnSQL, condition_sql, rounded_sql, spread_sql
+from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
+from flou.summaries.progress import reported
+from flou.summaries.request import Code, Counts, Request, Term
 from flou.summaries.rows import Rows, free, quiet
+from flou.summaries.spread import Spread
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 __all__ = ["DuckRows"]
 
-HALF = 62  # bits of the lower part of a sum
+LIMBS = (16, 8)  # bits of the parts of a sum
+AVERAGED = 2**51  # below this a sum is the nearest whole number to its rows times its average
 
 
 class DuckRows(Rows):
@@ -53,27 +63,23 @@ class DuckRows(Rows):
         return DuckRows(relation, as_text=self._as_text, engine=self.engine, keep=self._keep)
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
-        query = _Query(requests)
-        for code in query.codes:
+        for code in {code for request in requests for code in _codes(request)}:
             self.require(code.column)
         with quiet(self.engine):
-            rows = self._relation
-            if query.codes:
-                direct = {code: name for code, name in query.codes.items() if code not in query.shifts}
-                inner = [f"{self._columns[code.column].code(code.domain)} AS {name}" for code, name in direct.items()]
-                used = dict.fromkeys(self._columns[code.column].read() for code in direct)
-                rows = rows.project(", ".join(used)).project(", ".join(inner))
-            if query.shifts:
-                shifted = (
-                    f"{source} >> {bits} AS {query.codes[code]}" for code, (source, bits) in query.shifts.items()
-                )
-                rows = rows.project(", ".join(["*", *shifted]))
-            found = self._fetched(rows.aggregate(*query.aggregation))
+            for bits in LIMBS:
+                query = _Query(requests, self._columns, bits)
+                rows = self._relation
+                if query.codes:
+                    rows = rows.project(", ".join(query.reads)).project(", ".join(query.projected))
+                found = self._fetched(rows.aggregate(*query.aggregation))
+                if not query.sums or int(found["n"].max(initial=0)) << bits < AVERAGED:
+                    break
         return [query.placed(request, found) for request in requests]
 
     def _fetched(self, relation: DuckDBPyRelation) -> dict[str, NDArray[Any]]:
         """The one place where an answer leaves DuckDB."""
-        return {name: np.asarray(values) for name, values in relation.fetchnumpy().items()}
+        with reported(self._keep):
+            return {name: np.asarray(values) for name, values in relation.fetchnumpy().items()}
 
     def where(self, condition: Condition) -> DuckRows:
         for column in named(condition):
@@ -91,56 +97,116 @@ class DuckRows(Rows):
             kept = self._relation.filter(column.present()).project(drawn).project(ranked).filter(f"{rank} <= {most}")
             return self._with(kept.project(f"* EXCLUDE ({rank}, {draw})"))
 
+    def key_counts(self, column: str, least: int = 1) -> KeyCounts:
+        self.require(column)
+        key = key_sql(self._columns[column])
+        if key is None:
+            return listed((), least)
+        with quiet(self.engine):
+            keyed = self._relation.project(self._columns[column].read()).project(f"{key} AS k").filter("k IS NOT NULL")
+            found = self._fetched(keyed.aggregate("k, count(*) AS n", "k").filter(f"n >= {least}"))
+        keys = map(key_of, found["k"].tolist())
+        return listed(((k, n) for k, n in zip(keys, found["n"].tolist(), strict=True) if k is not None), least)
+
 
 class _Query:
     """The names of codes and sums, and the grouping sets, of requests that are asked together."""
 
-    def __init__(self, requests: Sequence[Request]) -> None:
-        self.codes: dict[Code, str] = {}
-        self.sums: dict[tuple[int, frozenset[Code]], tuple[str, str]] = {}
+    def __init__(self, requests: Sequence[Request], columns: dict[str, ColumnSQL], bits: int) -> None:
+        self._columns, self._bits = columns, bits
+        self.codes: dict[tuple[Code, str], str] = {}  # the names of codes, and of keys
+        self.sums: dict[tuple[int, frozenset[Code]], list[tuple[str, int]]] = {}  # of limbs, and their shifts
+        averages: list[str] = []
         groupings: dict[frozenset[str], None] = {}
         for request in requests:
-            groupings.setdefault(frozenset(self._name(code) for code in _keys(request)))
+            groupings.setdefault(frozenset(self._name(code, "k") for code in _keys(request)))
             for term in () if isinstance(request, Counts) else request.terms:
-                names = [self._name(code) for code in term]
-                if len(term) == 2 and term[0].domain.size * term[1].domain.size > LARGEST_CODE:
-                    names[0] += "::BIGINT"  # codes are INTEGER, whose products stop at 31 bits
-                if term:
-                    self.sums.setdefault(_product(term), (f"s{len(self.sums)}", " * ".join(names)))
-        self.keys = sorted({key for grouping in groupings for key in grouping})
-        self.shifts = _shifts(self.codes)
-        outputs = [*self.keys, "count(*) AS n"]
-        for name, product in self.sums.values():
-            total = f"coalesce(sum({product}), 0)"
-            outputs.append(f"CAST({total} // {1 << HALF} AS BIGINT) AS {name}_high")
-            outputs.append(f"CAST({total} % {1 << HALF} AS BIGINT) AS {name}_low")
-        if self.keys:
-            outputs.append(f"CAST(grouping({', '.join(self.keys)}) AS BIGINT) AS mark")
+                if term and _product(term) not in self.sums:
+                    limbs = self._limbs(term)
+                    names = [f"s{len(averages) + i}" for i in range(len(limbs))]
+                    averages += [f"coalesce(avg({limb}), 0) AS {n}" for n, (limb, _) in zip(names, limbs, strict=True)]
+                    self.sums[_product(term)] = [(n, shift) for n, (_, shift) in zip(names, limbs, strict=True)]
+        keys = {name: code for (code, kind), name in self.codes.items() if kind == "k"}
+        self.keys = list(keys)
+        codes = [f"{columns[c.column].coded(c.domain, key)} AS {key}_code" for key, c in keys.items()]
+        outputs = [*codes, "count(*) AS n", *averages]
         sets = ", ".join(f"({', '.join(sorted(grouping))})" for grouping in groupings)
-        self.aggregation = (", ".join(outputs), f"GROUPING SETS ({sets})" if self.keys else "")
+        if len(groupings) > 1:
+            outputs.append(f"CAST(grouping({', '.join(keys)}) AS BIGINT) AS mark")
+            sets = f"GROUPING SETS ({sets})"
+        self.aggregation = (", ".join(outputs), sets if keys else "")
 
-    def _name(self, code: Code) -> str:
-        return self.codes.setdefault(code, f"c{len(self.codes)}")
+    def _name(self, code: Code, kind: str) -> str:
+        return self.codes.setdefault((code, kind), f"{kind}{len(self.codes)}")
+
+    @cached_property
+    def _cells(self) -> dict[Code, tuple[str, str]]:
+        """For codes that are clipped cells: how a cell is read, and its name."""
+        read = {code: self._columns[code.column].cell(code.domain) for code, _ in self.codes}
+        names = (free(f"flou_{i}", self._columns) for i in itertools.count())
+        return {code: (cell, next(names)) for code, cell in read.items() if cell is not None}
+
+    @property
+    def reads(self) -> list[str]:
+        """The cells, and the columns of other codes."""
+        columns = dict.fromkeys(code.column for code, _ in self.codes if code not in self._cells)
+        cells = (f"{cell} AS {name}" for cell, name in self._cells.values())
+        return [*cells, *(self._columns[column].read() for column in columns)]
+
+    @property
+    def projected(self) -> list[str]:
+        """The codes and keys of each row."""
+        made = {"c": ColumnSQL.code, "k": ColumnSQL.key}
+        return [
+            f"{made[kind](self._columns[code.column], code.domain, self._cells.get(code, ('', None))[1])} AS {name}"
+            for (code, kind), name in self.codes.items()
+        ]
+
+    def _value(self, code: Code) -> str:
+        """A code as a DOUBLE."""
+        if isinstance(code.domain, Spread):
+            return spread_sql(self._value(Code(code.column, code.domain.grid)))
+        return f"CAST({self._name(code, 'c')} AS DOUBLE)"
+
+    def _limbs(self, term: Term) -> list[tuple[str, int]]:
+        """A product of codes as whole multiples of powers of two, at most 2^bits of them each, and these powers."""
+        value, largest = self._value(term[0]), math.prod(code.domain.size - 1 for code in term)
+        if len(term) == 1:
+            return self._cut(value, largest, 0)
+        other = self._value(term[1])
+        if largest < EXACT:
+            return self._cut(f"({value} * {other})", largest, 0)
+        upper = rounded_sql(value, 1 << 16)  # products with either part of a code have less than 53 bits
+        parts = ((f"(({value} - {upper}) * {other})", 0), (f"({upper} * {other})", 16))
+        return [limb for part, shift in parts for limb in self._cut(part, largest, shift)]
+
+    def _cut(self, value: str, largest: int, shift: int) -> list[tuple[str, int]]:
+        limbs = []
+        while largest > 1 << (shift + self._bits):
+            upper = rounded_sql(value, 1 << (shift + self._bits))
+            limbs.append((f"{value} - {upper}", shift))
+            value, shift = upper, shift + self._bits
+        return [*limbs, (value, shift)]
 
     def placed(self, request: Request, found: dict[str, NDArray[Any]]) -> NDArray[Any]:
         """The part of the common answer that belongs to one request, as a dense array."""
-        grouping = [self.codes[code] for code in _keys(request)]
+        grouping = [self._name(code, "k") for code in _keys(request)]
         rows: Any = slice(None)
-        if self.keys:  # bit i of the mark, from the right, is 1 when that key is summed over
+        if "mark" in found:  # bit i of the mark, from the right, is 1 when that key is summed over
             last = len(self.keys) - 1
             rows = found["mark"] == sum((key not in grouping) << (last - i) for i, key in enumerate(self.keys))
-        cells = tuple(found[key][rows].astype(np.int64) for key in grouping)
+        cells = tuple(found[f"{key}_code"][rows].astype(np.int64) for key in grouping)
         result = np.zeros(request.shape, dtype=np.int64 if isinstance(request, Counts) else object)
+        numbers = found["n"][rows]
         if isinstance(request, Counts):
-            result[cells] = found["n"][rows]
+            np.add.at(result, cells, numbers)
             return result
         for i, term in enumerate(request.terms):
-            values = found["n"][rows].astype(object)
+            values = numbers.astype(object)
             if term:
-                name = self.sums[_product(term)][0]
-                high, low = (found[f"{name}_{part}"][rows].astype(object) for part in ("high", "low"))
-                values = high * (1 << HALF) + low
-            result[(*cells, i)] = values if cells else values[0]
+                limbs = ((np.rint(found[name][rows] * numbers / 2**s), s) for name, s in self.sums[_product(term)])
+                values = sum(limb.astype(np.int64).astype(object) * 2**shift for limb, shift in limbs)
+            np.add.at(result[..., i], cells, values if cells else values[0])
         return result
 
 
@@ -155,20 +221,6 @@ def _keys(request: Request) -> tuple[Code, ...]:
     return () if request.by is None else (request.by,)
 
 
-def _shifts(codes: dict[Code, str]) -> dict[Code, tuple[str, int]]:
-    """Codes that are the upper bits of a finer code of the same column: its name, and by how many bits.
-
-    Doubles scale exactly by powers of two, so that floor(d / (2^k step)) is floor(d / step) without its last k bits.
-    """
-    shifts: dict[Code, tuple[str, int]] = {}
-    finest: dict[tuple[Any, ...], Code] = {}
-    for code in sorted(codes, key=lambda code: -code.domain.size):
-        domain = code.domain
-        if not isinstance(domain, Interval):
-            continue
-        finer = finest.setdefault((code.column, domain.lower, domain.upper, domain.missing), code)
-        assert isinstance(finer.domain, Interval)
-        bits = (finer.domain.cells // domain.cells).bit_length() - 1
-        if bits and finer.domain.cells == domain.cells << bits and finer.domain.step * 2**bits == domain.step:
-            shifts[code] = codes[finer], bits
-    return shifts
+def _codes(request: Request) -> tuple[Code, ...]:
+    terms = () if isinstance(request, Counts) else request.terms
+    return (*_keys(request), *(code for term in terms for code in term))

@@ -1,12 +1,15 @@
 """Codes and conditions in DuckDB's SQL, row by row, equal to ``encode`` for every row.
 
 Doubles are written as quoted text, because DuckDB reads 0.3 as a decimal and rounds it twice on the way to a double. A
-cast rounds in DuckDB: codes are floored first, then cast, and casts that a value could break are TRY_CASTs.
+cast rounds in DuckDB: codes are floored first, then cast, and casts that a value could break are TRY_CASTs. Codes of
+intervals stay whole doubles: in DuckDB a cast costs as much as an addition, and LEAST and GREATEST ten times as much as
+a comparison.
 
 Parquet files tell the smallest and the largest value of a column, and leave NaN out. DuckDB believes them: where all
 others are below 50, it takes ``x < 50`` for true, for NaN too, so that what a row counts as would depend on the others.
 It even takes isnan(x) for false. Columns of doubles are therefore read as CASE WHEN isnan(x) THEN NaN ELSE x END, which
-can be NaN by its own words: in conditions on the spot, and for codes in a projection of their own (``read``).
+can be NaN by its own words: in conditions on the spot, and for codes in a projection of their own (``read``). It also
+works out what the smallest and the largest quotient would be, so that cells of intervals are read in the same words.
 """
 
 from __future__ import annotations
@@ -18,8 +21,9 @@ import numpy as np
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
+from flou.summaries.spread import CELLS, NEAREST, SCALE
 
-__all__ = ["ColumnSQL", "condition_sql", "literal", "quoted"]
+__all__ = ["ColumnSQL", "condition_sql", "literal", "quoted", "rounded_sql", "spread_sql"]
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _WHOLE = {name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _BITS.items()} | {
@@ -29,6 +33,7 @@ _INTEGER_TEXT = r"'\s*[+-]?[0-9]{1,37}\s*'"
 _REAL = {"DOUBLE", "FLOAT"}
 _SIGNS = {sign: sign for sign in FUNCTIONS} | {"==": "=", "!=": "<>"}
 EXACT = 2**53  # up to here every whole number is a double
+LISTED = 32  # values of a list that is searched from its beginning; longer ones have a hash table
 
 
 class ColumnSQL:
@@ -44,7 +49,7 @@ class ColumnSQL:
         self._wide = self.kind == "DECIMAL" and int(kind.split("(")[1].split(",")[0]) > 15
 
     def read(self) -> str:
-        """The column as codes are computed from it."""
+        """The column as codes are computed from it, unless they are computed from a ``cell``."""
         return f"{self._number()} AS {self.name}" if self.kind in _REAL else self.name
 
     def present(self) -> str:
@@ -52,33 +57,77 @@ class ColumnSQL:
         number = self._number() if self.kind in _REAL else None
         return f"{self.name} IS NOT NULL" if number is None else f"{number} <= {_double(math.inf)}"
 
-    def code(self, domain: Domain) -> str:
-        """The code of each row that was ``read``, an INTEGER that is never NULL."""
+    def cell(self, domain: Domain) -> str | None:
+        """floor((x - lower) / step), before it is clipped to the cells that there are; None where no row has one."""
+        number = self.name if self.kind in _REAL else self._number()
+        if not isinstance(domain, Interval) or domain.size == 1 or number is None:
+            return None
+        place = number if domain.lower == 0 else f"({number} - {_double(domain.lower)})"
+        cell = f"FLOOR({place} / {_double(domain.step)})"
+        return _nan_by_its_words(cell) if self.kind in _REAL else cell
+
+    def code(self, domain: Domain, cell: str | None = None) -> str:
+        """The code of each row that was ``read``, or whose ``cell`` was: a whole number that is never NULL."""
         missing = domain.missing_code
         if self.kind == "BOOLEAN":
             no, yes = domain.encode(np.array([False, True])).tolist()
             return f"CASE WHEN {self.name} THEN {yes} WHEN NOT {self.name} THEN {no} ELSE {missing} END"
         if isinstance(domain, Categories):
-            return self._category(domain)
+            place = self._place(domain)
+            return self._category(domain) if place is None else self.coded(domain, place)
         if isinstance(domain, Boolean):
             return self._truth(missing)
-        assert isinstance(domain, Interval | Integers)
-        whole = self._whole() if isinstance(domain, Integers) else None
-        if isinstance(domain, Integers) and whole is not None and not self.as_text:
+        if not isinstance(domain, Integers):
+            assert isinstance(domain, Interval)
+            return str(missing) if cell is None else _clipped(cell, domain)
+        whole = self._whole()
+        if whole is not None and not self.as_text:
             return _integers(whole, domain, str(missing))
         number = self.name if self.kind in _REAL else self._number()
         if number is None or domain.size == 1:
             return str(missing)
-        if isinstance(domain, Integers) and whole is not None and max(abs(domain.lower), abs(domain.upper)) >= EXACT:
-            return _integers(whole, domain, _grid(number, domain))
-        return _grid(number, domain)
+        if whole is not None and max(abs(domain.lower), abs(domain.upper)) >= EXACT:
+            return _integers(whole, domain, _floored(number, domain))
+        return _floored(number, domain)
+
+    def key(self, domain: Domain, cell: str | None = None) -> str:
+        """What rows are grouped by: their code in few bits, or their place in a list, which ``coded`` makes a code.
+
+        DuckDB looks up places once for every entry of a dictionary of texts, and then groups by these entries, as long
+        as nothing but functions that cannot fail stands around the column.
+        """
+        kind = next(name for name in ("UTINYINT", "USMALLINT", "INTEGER") if domain.size - 1 <= _WHOLE[name][1])
+        return self._place(domain) or f"CAST({self.code(domain, cell)} AS {kind})"
+
+    def coded(self, domain: Domain, key: str) -> str:
+        """The code that a key stands for; two keys can stand for the same, where one of the categories is "missing"."""
+        if self._place(domain) is None:
+            return key
+        return f"CASE {key} WHEN 0 THEN {domain.missing_code} ELSE {key} - 1 END"
+
+    def _place(self, domain: Domain) -> str | None:
+        """From 1, the place of a row among categories of one type, 0 where it has none; None where types differ."""
+        if not isinstance(domain, Categories):
+            return None
+        texts = all(isinstance(value, str) for value in domain.values)
+        numbers = all(type(value) is int for value in domain.values) and not self.as_text and self.kind != "DECIMAL"
+        sought = self.text if texts else self._whole() if numbers else None
+        if sought is None:
+            return None
+        if len(domain.values) > LISTED:
+            kind = f"ENUM({', '.join(literal(str(value)) for value in domain.values)})"
+            found = f"enum_code(TRY_CAST(CAST({sought} AS VARCHAR) AS {kind}))"
+            return f"coalesce(CAST({found} AS INTEGER) + 1, 0)"
+        if texts:  # by their bytes, whatever the collation of the column
+            return f"greatest(list_position([{', '.join(map(_blob, map(str, domain.values)))}], encode({sought})), 0)"
+        return f"greatest(list_position([{', '.join(map(str, domain.values))}], {sought}), 0)"
 
     def _number(self) -> str | None:
         """The column as a DOUBLE that may be NULL, or None where it holds no numbers at all."""
         if self.as_text:
             return f"TRY_CAST({self.name} AS DOUBLE)"
         if self.kind in _REAL:
-            return f"(CASE WHEN isnan({self.name}) THEN {_double(math.nan)} ELSE {self.name} END)"
+            return _nan_by_its_words(self.name)
         if self._wide or self.kind in {"HUGEINT", "UHUGEINT"}:  # whose own cast to a double rounds twice
             return f"CAST(CAST({self.name} AS VARCHAR) AS DOUBLE)"
         return f"CAST({self.name} AS DOUBLE)" if self.kind in {*_WHOLE, "DECIMAL"} else None
@@ -179,16 +228,25 @@ def _compared(x: str, comparison: Comparison, whole: tuple[int, int] | None) -> 
     return f"({x} {_SIGNS[stated[0]]} {stated[1] if whole else _double(stated[1])}{present})"
 
 
-def _grid(x: str, domain: Interval | Integers) -> str:
-    """floor((x - lower) / step), or floor(x) - lower, between the ends of the grid."""
-    first, last = ends(domain)
-    if isinstance(domain, Interval):
-        place = x if domain.lower == 0 else f"({x} - {_double(domain.lower)})"
-        inside = f"TRY_CAST(FLOOR({place} / {_double(domain.step)}) AS INTEGER)"
-    else:
-        inside = f"CAST(TRY_CAST(FLOOR({x}) AS BIGINT) - {domain.lower} AS INTEGER)"
+def _nan_by_its_words(x: str) -> str:
+    return f"(CASE WHEN isnan({x}) THEN {_double(math.nan)} ELSE {x} END)"
+
+
+def _clipped(cell: str, domain: Interval) -> str:
+    """A whole DOUBLE between the ends of the grid."""
+    zero, last, missing, most = map(_double, (0, domain.size - 1, domain.missing_code, math.inf))
     return (
-        f"CASE WHEN {x} >= {_double(first)} AND {x} < {_double(last)} THEN {inside} WHEN {x} < {_double(first)} THEN 0 "
+        f"CASE WHEN {cell} BETWEEN {zero} AND {last} THEN {cell} WHEN {cell} < {zero} THEN {zero} "
+        f"WHEN {cell} <= {most} THEN {last} ELSE {missing} END"
+    )
+
+
+def _floored(x: str, domain: Integers) -> str:
+    """floor(x) - lower between the ends of the grid."""
+    first, last = map(_double, ends(domain))
+    inside = f"CAST(TRY_CAST(FLOOR({x}) AS BIGINT) - {domain.lower} AS INTEGER)"
+    return (
+        f"CASE WHEN {x} >= {first} AND {x} < {last} THEN {inside} WHEN {x} < {first} THEN 0 "
         f"WHEN {x} <= {_double(math.inf)} THEN {domain.size - 1} ELSE {domain.missing_code} END"
     )
 
@@ -198,6 +256,17 @@ def _integers(x: str, domain: Integers, otherwise: str) -> str:
         f"CASE WHEN {x} BETWEEN {domain.lower} AND {domain.upper} THEN CAST({x} - {domain.lower} AS INTEGER) "
         f"WHEN {x} < {domain.lower} THEN 0 WHEN {x} > {domain.upper} THEN {domain.size - 1} ELSE {otherwise} END"
     )
+
+
+def spread_sql(cell: str) -> str:
+    """The ``Spread`` of a cell, a whole DOUBLE."""
+    return rounded_sql(f"{cell} * ({_double(CELLS)} - {cell}) * {_double(SCALE)}", 1)
+
+
+def rounded_sql(x: str, unit: int) -> str:
+    """The multiple of a power of two nearest to x, a DOUBLE; which is also a great deal faster than FLOOR."""
+    nearest = _double(NEAREST * unit)
+    return f"({x} + {nearest} - {nearest})"
 
 
 def quoted(name: str) -> str:

@@ -18,6 +18,8 @@ import numpy as np
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
+from flou.summaries.keys import LARGEST
+from flou.summaries.spread import CELLS, NEAREST, SCALE, Spread
 
 __all__ = ["ColumnExpression", "condition_expression"]
 
@@ -41,6 +43,10 @@ class ColumnExpression:
     def code(self, domain: Domain) -> nw.Expr:
         """The code of each row, an Int64 that is never NULL."""
         missing = domain.missing_code
+        if isinstance(domain, Spread):
+            cell = self.code(domain.grid).cast(nw.Float64())
+            nearest = cell * (nw.lit(float(CELLS)) - cell) * nw.lit(SCALE) + nw.lit(NEAREST) - nw.lit(NEAREST)
+            return nearest.cast(nw.Int64())
         if self.kind == nw.Boolean:
             no, yes = domain.encode(np.array([False, True])).tolist()
             return _chosen([(self._column, yes), (~self._column, no)], missing)
@@ -118,6 +124,18 @@ class ColumnExpression:
         if self.kind in (nw.Categorical, nw.Enum):
             return self._column.cast(nw.String())
         return self._column if self.kind == nw.String else None
+
+    def key(self) -> nw.Expr | None:
+        """The key of each row (``keys.py``), or NULL; None where no row has one."""
+        if self._text() is not None or self._whole is not None or self.kind == nw.Boolean:
+            return self._column if self._text() is None else self._text()
+        number = self._number()
+        if number is None:
+            return None
+        most = nw.lit(float(LARGEST))
+        whole = (number >= -most) & (number <= most) & (number == number.floor())
+        inside = nw.when(whole).then(number).otherwise(nw.lit(0.0))
+        return nw.when(whole).then(inside.cast(nw.Int64()))
 
     def _never(self) -> nw.Expr:
         """False for every row; a constant would be false once."""

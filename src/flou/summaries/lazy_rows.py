@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from flou.bits import SYSTEM
 from flou.errors import InvalidData
 from flou.summaries.condition import Condition, named
+from flou.summaries.keys import Key, KeyCounts, key_of, listed
 from flou.summaries.lazy_codes import ColumnExpression, condition_expression
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums
 from flou.summaries.rows import Rows, free, quiet
@@ -113,6 +114,31 @@ class LazyRows(Rows):
             native = self._frame.filter(self._expressions[unit].present()).to_native()
             kept = nw.from_native(_capped(native, unit, most, self.engine, self.columns)).lazy()
             return LazyRows(kept, engine=self.engine)
+
+    def key_counts(self, column: str, least: int = 1) -> KeyCounts:
+        self.require(column)
+        key, name = self._expressions[column].key(), free("flou_key", self.columns)
+        if key is None:
+            return listed((), least)
+        found: dict[Key, int] = {}
+        with quiet(self.engine):
+            _require_exact_texts(self._frame.to_native(), self.engine)
+            keyed = self._frame.with_columns(key.alias(name)).select(name).filter(~nw.col(name).is_null())
+            for row in _fetched(keyed.group_by(name).agg(nw.len().alias("flou_n")).filter(nw.col("flou_n") >= least)):
+                one, rows = key_of(row[name]), int(row["flou_n"])
+                if one is not None:  # two keys that only the engine can tell apart count as the larger of them
+                    found[one] = max(found.get(one, 0), rows)
+        return listed(found.items(), least)
+
+
+def _require_exact_texts(native: Any, engine: str) -> None:
+    """Refuse databases that take two spellings for one text: they would show that of one row."""
+    if engine == "ibis" and native.get_backend().name in ("mysql", "mssql"):
+        raise InvalidData(
+            "Keys cannot be selected in databases that compare texts without regard to case.",
+            "Of several spellings they would show the one of a single row.",
+            "Read the table with DuckDB, Polars or Spark, or declare the categories.",
+        )
 
 
 def _limbs(factors: list[nw.Expr]) -> list[tuple[int, nw.Expr]]:

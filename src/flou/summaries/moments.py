@@ -5,8 +5,8 @@ row contributes (K - T - h, 2 h, T - h) = K ((1 - t)^2, 2 t (1 - t), t^2): three
 So the L1 norm of a row is K whatever its value, and the second moment costs nothing on top of the first. Two rows
 differ by at most K in (T, h) as well, because |t - t'| (1 + |1 - t - t'|) <= 1.
 
-Small whole-number domains are exact. Otherwise T comes from a grid of 2^31 cells and h from a coarser one of 2^15,
-whose rounding can push a row past K by at most 2^-15 K: ``bound`` includes it.
+Small whole-number domains are exact. Otherwise T comes from a grid of 2^31 cells and h is rounded to steps of 2^-18 K
+(``spread.py``), which can push a row past K by at most a step and 4: ``bound`` includes it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.summaries.request import Code, Sums
+from flou.summaries.spread import CELLS, STEPS, Spread
 
 __all__ = ["MomentGrid", "Moments"]
 
-FINE, COARSE = 2**31, 2**15
+UNIT = 2 * CELLS  # the middle of cell f lies at 2 f + 1
+MOST_EXACT = 2**15  # the largest code whose square is summed as it is
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,15 @@ class MomentGrid:
             )
         if isinstance(domain, Boolean):
             return cls(column, domain, 0.0, 1.0, 1, 1, 0.0, True)
-        if isinstance(domain, Integers) and domain.size - 1 <= COARSE:
+        if isinstance(domain, Integers) and domain.size - 1 <= MOST_EXACT:
             last = domain.size - 1
             return cls(column, domain, float(domain.lower), float(domain.upper), last**2, last**2, 0.0, True)
         if isinstance(domain, Integers):
             missing = float(domain.lower + domain.missing_code)
             domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
         assert isinstance(domain, Interval)
-        unit = (2 * COARSE) ** 2
-        step = (domain.upper - domain.lower) / FINE
-        return cls(column, domain, domain.lower, domain.upper, unit, unit + unit // COARSE, step / 2, False)
+        half = (domain.upper - domain.lower) / UNIT
+        return cls(column, domain, domain.lower, domain.upper, UNIT, UNIT + UNIT // STEPS + 4, half, False)
 
     @property
     def width(self) -> float:
@@ -86,8 +87,8 @@ class MomentGrid:
             code = Code(self.column, self.domain)
             return Sums(((), (code,), (code, code)), by)
         assert isinstance(self.domain, Interval)
-        fine, coarse = (Code(self.column, self.domain.with_cells(cells)) for cells in (FINE, COARSE))
-        return Sums(((), (fine,), (coarse,), (coarse, coarse)), by)
+        place, spread = (Code(self.column, domain) for domain in (self.domain.with_cells(CELLS), Spread(self.domain)))
+        return Sums(((), (place,), (spread,)), by)
 
     def moments(self, sums: NDArray[Any]) -> Moments:
         """The moments from the sums, in exact arithmetic."""
@@ -96,6 +97,5 @@ class MomentGrid:
             rows, first, squares = values
             last = max(self.domain.size - 1, 1)
             return Moments(rows, last * first, last * first - squares)
-        rows, first, coarse, squares = values
-        odd, odd_squares = 2 * coarse + rows, 4 * squares + 4 * coarse + rows  # of the middles 2 c + 1
-        return Moments(rows, 2 * first + rows, 2 * COARSE * odd - odd_squares)
+        rows, first, spread = values
+        return Moments(rows, 2 * first + rows, UNIT // STEPS * spread)

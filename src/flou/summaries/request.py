@@ -1,4 +1,5 @@
-"""What can be asked of rows: sums of products of codes, and counts of codes. Nothing else ever leaves an engine.
+"""What can be asked of rows: sums of products of codes, and counts of codes. Nothing else leaves an engine, but for the
+keys of a column whose categories are not public (``keys.py``).
 
 A code is a column seen through its public domain: a whole number from 0 to size - 1 for every row. All statistics are
 made of two requests, both of them vectors of exact integers that add up when two tables are put together:

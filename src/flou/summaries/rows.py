@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flou.errors import FlouError, InvalidData
 from flou.parameters import integer
 from flou.summaries.condition import Condition
+from flou.summaries.keys import KeyCounts
 from flou.summaries.request import Request
 
 __all__ = ["Rows", "free", "quiet"]
@@ -64,6 +65,13 @@ class Rows(ABC):
     @abstractmethod
     def capped(self, unit: str, rows: int) -> Rows:
         """At most so many rows of every unit, chosen at random; rows without a unit are left out."""
+
+    @abstractmethod
+    def key_counts(self, column: str, least: int = 1) -> KeyCounts:
+        """The keys of a column (``keys.py``) that at least so many rows have, in any order, each with its rows.
+
+        Unlike everything else that leaves an engine, the keys are private: they are for ``central/keys.py`` alone.
+        """
 
     def require_cap(self, unit: str, rows: int) -> int:
         """Refuse a unit that is not there, and a number of rows that is no number of rows."""

@@ -56,6 +56,7 @@ def _file(path: str) -> Rows:
             "Name it .csv, .csv.gz, .tsv or .parquet, or open it with a data frame library and pass the frame.",
         )
     connection = duckdb.connect(config={"temp_directory": _spill()})
+    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")  # for progress.py
     files = [path] if Path(path).is_file() else _matches(connection, path)
     if not files:
         raise InvalidData(

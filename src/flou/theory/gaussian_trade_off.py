@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -44,6 +45,7 @@ def delta_of_gaussian(ratio: float, epsilon: float) -> float:
     return math.exp(-((x - h) ** 2) / 2) / math.sqrt(2 * math.pi) * integral
 
 
+@lru_cache(maxsize=256)
 def analytic_sigma(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The least sigma, for sensitivity 1, that gives (epsilon, delta)-DP; rounded up."""
     e, wanted = float(epsilon), float(delta)

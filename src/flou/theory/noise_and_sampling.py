@@ -5,6 +5,7 @@ Statement  W = L_1 + ... + L_k + N, L_i Laplace of scale a_i, N normal of standa
            w_i = product over j != i of a_i^2 / (a_i^2 - a_j^2), and for w >= 0
            P(L_a + N > w) = Q(w/tau) + (e^(c - w/a) Phi(w/tau - tau/a) - e^(c + w/a) Phi(-w/tau - tau/a)) / 2,
            c = tau^2 / (2 a^2)
+           Gaussian noise is normal, and joins N
 Why        the characteristic function is a product of 1 / (1 + a_i^2 x^2): partial fractions; the second formula is
            the integral of the Laplace tail against the normal density
 Numerics   equal scales are moved apart by a relative 1e-4, which moves quantiles by less than that
@@ -19,6 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
+from flou.laws import DiscreteLaplace, Law
 from flou.laws.law import Floats
 from flou.laws.normal import log_ndtr
 
@@ -33,6 +35,14 @@ class Spread:
 
     scales: Sequence[float]
     tau: float = 0.0
+
+    @classmethod
+    def of(cls, noise: Law, weights: Sequence[float], tau: float = 0.0) -> Spread:
+        """Of a linear function of independent noises of one law, discrete Laplace or Gaussian, and a normal."""
+        if isinstance(noise, DiscreteLaplace):
+            scale = float(noise.scale)
+            return cls([abs(weight) * scale for weight in weights], tau)
+        return cls([], math.sqrt(noise.variance * math.fsum(weight**2 for weight in weights) + tau**2))
 
     @cached_property
     def _mixture(self) -> tuple[Floats, Floats]:

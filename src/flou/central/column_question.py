@@ -1,0 +1,118 @@
+"""Questions about one column, of all rows or of every group of another: what mean, sum and variance share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.central.price import Noise, Price
+from flou.central.priced_question import PricedQuestion
+from flou.central.question import Context, Draft
+from flou.laws.law import Floats
+from flou.parameters import Number
+from flou.release.uncertainty import Interval, NoiseAndSampling
+from flou.summaries.request import Code, Request
+
+__all__ = ["ColumnNoise", "ColumnQuestion", "ColumnUncertainty"]
+
+FEW = 20  # scales of the noise: a group that seems to have fewer rows is flagged
+
+
+class ColumnNoise(ABC):
+    """What is asked of the engine for a column, and the noise on it."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Noise:
+        """The noise on every coordinate."""
+
+    @abstractmethod
+    def request(self, by: Code | None) -> Request:
+        """What the engine is asked for."""
+
+    @abstractmethod
+    def release(self, exact: NDArray[Any]) -> Any:
+        """The noisy coordinates of one group, with its ``rows`` and the ``scale`` of the noise in them."""
+
+    @abstractmethod
+    def described(self) -> dict[str, Any]:
+        """The mechanism block of a certificate."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnUncertainty(NoiseAndSampling):
+    """Intervals for one number of each group."""
+
+    groups: tuple[Any, ...]
+    grouped: bool
+
+    @property
+    @abstractmethod
+    def values(self) -> Floats:
+        """The released numbers."""
+
+    @abstractmethod
+    def _ends(self, level: float, sampling: bool) -> tuple[Floats, Floats]:
+        """The lower and the upper ends, group by group."""
+
+    def _interval(self, level: float, sampling: bool) -> Interval:
+        low, high = self._ends(level, sampling)
+        return (low, high) if self.grouped else (float(low[0]), float(high[0]))
+
+
+@dataclass(frozen=True)
+class ColumnQuestion(PricedQuestion):
+    """One number of a column, of all rows or of every group of ``by``."""
+
+    column: str
+    price: Price | Number
+    by: str | None = None
+
+    _postprocessing: ClassVar[tuple[str, ...]] = ()
+    _divides: ClassVar[bool] = True  # by a number of rows, so that small groups are worth a word
+
+    @abstractmethod
+    def _noise(self, context: Context) -> ColumnNoise:
+        """The noise in a context; where there are groups, their numbers of rows are not public."""
+
+    @abstractmethod
+    def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
+        """The intervals behind the noisy groups."""
+
+    def _known(self, context: Context) -> Context:
+        return context if self.by is None else context.without_rows()
+
+    def mechanism(self, context: Context) -> Noise:
+        return self._noise(self._known(context)).mechanism
+
+    def requests(self, context: Context) -> tuple[Request, ...]:
+        by = None if self.by is None else Code(self.by, context.domain(self.by))
+        return (self._noise(self._known(context)).request(by),)
+
+    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
+        noise = self._noise(self._known(context))
+        uncertainty = self._uncertainty(tuple(noise.release(row) for row in np.atleast_2d(found[0])))
+        values, labels = uncertainty.values, None if self.by is None else _labels(context.domain(self.by))
+        return Draft(
+            value=float(values[0]) if labels is None else values,
+            uncertainty=uncertainty,
+            mechanism=noise.described(),
+            labels=labels,
+            note=_small(uncertainty.groups, labels) if labels is not None and self._divides else "",
+            postprocessing=self._postprocessing,
+            keys={} if self.by is None else {"group_keys": "public", "column": self.by},
+        )
+
+
+def _labels(domain: Any) -> tuple[str, ...]:
+    return tuple(str(label) for label in domain.decode(np.arange(domain.size)).tolist())
+
+
+def _small(groups: tuple[Any, ...], labels: tuple[str, ...]) -> str:
+    """Groups whose released size is within the noise are flagged, without a look at the exact one."""
+    small = [label for label, group in zip(labels, groups, strict=True) if group.rows < FEW * group.scale]
+    return f"Few rows next to the noise: {', '.join(small)}." if small else ""

@@ -1,0 +1,55 @@
+"""How many rows of every group fall into each bin: a table of counts, groups by bins, row by row.
+
+Law        that of a histogram of the pairs (group, bin)
+Guarantee  that of the price, for the whole table
+Why        a row is in one cell, so one unit changes all cells together by as much as those of one histogram
+Error      exact, from the law, for each cell
+Numerics   exact integers
+Limits     every cell has its noise, the empty ones too: few rows in many cells drown in it
+Source     document 003, counting queries
+Proof      docs/explanation/proofs/sensitivity.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from flou.central.count import binned, counted, names_of
+from flou.central.price import Noise, Price
+from flou.central.priced_question import PricedQuestion
+from flou.central.question import Context, Draft
+from flou.central.sensitivity import Sensitivity
+from flou.parameters import Number
+from flou.summaries.request import Code, Counts, Request
+
+__all__ = ["GroupedHistogram"]
+
+
+@dataclass(frozen=True)
+class GroupedHistogram(PricedQuestion):
+    """How many rows of every group of ``by`` have each code of a column: one row of the table for each group."""
+
+    column: str
+    price: Price | Number
+    bins: int | None = None
+    by: str = ""
+    statistic = "histogram"
+
+    def mechanism(self, context: Context) -> Noise:
+        self.requests(context)
+        return self._price.mechanism(Sensitivity.of_rows(1, context), context)
+
+    def _codes(self, context: Context) -> tuple[Code, Code]:
+        column = Code(self.column, binned(self.column, context.domain(self.column), self.bins))
+        return Code(self.by, context.domain(self.by)), column
+
+    def requests(self, context: Context) -> tuple[Request, ...]:
+        return (Counts(self._codes(context)),)
+
+    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
+        by, column = self._codes(context)
+        labels = tuple(f"{group}: {name}" for group in names_of(by.domain) for name in names_of(column.domain))
+        return counted(found[0], self._price, context, labels=labels, by=self.by)

@@ -1,0 +1,83 @@
+"""Moments of a row: t (1 - t) as whole numbers, the same on every engine, and the norm that the noise is made for."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flou.domain import Categories, Integers, Interval
+from flou.summaries import Code, MomentGrid, rows_of
+from flou.summaries.spread import CELLS, STEPS, Spread, _spread
+from summaries.engines import SPECIAL, Made
+
+GRID = MomentGrid.of("x", Interval(0, 1))
+NEAR = 2**22  # cells from an end; further inside K t^2 is larger than all rounding
+
+
+def coordinates(cells):
+    """(K - T - h, 2 h, T - h) of each cell, in 64 bits."""
+    first, spread = 2 * cells + 1, GRID.unit // STEPS * _spread(cells)
+    return np.stack([GRID.unit - first - spread, 2 * spread, first - spread])
+
+
+@given(st.integers(0, CELLS - 1))
+def test_nearest(cell):
+    """The spread is a nearest whole number to f (2^31 - f) / 2^44, up to the rounding of one product to 53 bits."""
+    found = int(_spread(np.array([cell]))[0])
+    assert abs(found - Fraction(cell * (CELLS - cell), 2**44)) <= Fraction(1, 2) + Fraction(1, 2**37)
+    assert 0 <= found < Spread(Interval(0, 1)).size
+
+
+@given(st.integers(0, CELLS - 1))
+def test_error(cell):
+    """h is K t (1 - t) at the middle of the cell, but for half a step and 2."""
+    t = Fraction(2 * cell + 1, GRID.unit)
+    found = int(_spread(np.array([cell]))[0]) * (GRID.unit // STEPS)
+    assert abs(found - GRID.unit * t * (1 - t)) < Fraction(GRID.unit, 2 * STEPS) + 2
+
+
+def test_norm_at_the_ends():
+    """At both ends, cell by cell, no row is larger than the bound, and some rows are larger than K."""
+    for start in (0, CELLS - NEAR):
+        rows = coordinates(np.arange(start, start + NEAR))
+        assert (rows.sum(axis=0) == GRID.unit).all()
+        norms = np.abs(rows).sum(axis=0)
+        assert GRID.unit < norms.max() <= GRID.bound
+        assert rows.max() - rows.min() <= GRID.bound
+
+
+@given(st.integers(NEAR, CELLS - NEAR))
+def test_norm_inside(cell):
+    """Further inside all three coordinates are at least 0, so that the norm is K."""
+    assert coordinates(np.array([cell])).min() >= 0
+
+
+@given(st.lists(st.integers(0, CELLS - 1), min_size=2, max_size=2))
+def test_distance_of_two_rows(cells):
+    """(T, h) of two rows differ by at most the bound."""
+    rows = coordinates(np.array(cells))
+    first, spread = rows[1] // 2 + rows[2], rows[1] // 2
+    assert abs(int(first[1] - first[0])) + abs(int(spread[1] - spread[0])) <= GRID.bound
+
+
+def test_engines_agree(opened):
+    """Every double has the same moments everywhere, alone and in groups."""
+    generator = np.random.default_rng(20261118)
+    values = [
+        *SPECIAL,
+        *(generator.random(80) * 3 - 1).tolist(),
+        *(generator.integers(0, 2**31, 80) * 2.0**-31).tolist(),
+    ]
+    values += [1.0, math.nextafter(1, 0), 1.7e308, -1.7e308]
+    made = Made({"x": ("double", values), "g": ("text", (["a", "b", "c", None] * 99)[: len(values)])})
+    group = Code("g", Categories(["a", "b"]))
+    requests = []
+    for domain in (Interval(0, 1), Interval(-0.7, 1.3, missing=1), Interval(-8e307, 8e307), Integers(-7, 10**6)):
+        grid = MomentGrid.of("x", domain)
+        requests += [grid.request(), grid.request(group)]
+    for found, expected in zip(opened(made).collect(requests), rows_of(made.lists()).collect(requests), strict=True):
+        assert (found == expected).all()

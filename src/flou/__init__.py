@@ -11,7 +11,25 @@
 """
 
 from flou import bits, central, domain, guarantee, laws, mechanisms, release
-from flou.central import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
+from flou.central import (
+    boxplot,
+    count,
+    deciles,
+    density,
+    histogram,
+    iqr,
+    majority,
+    mean,
+    median,
+    mode,
+    quantile,
+    quantiles,
+    quartiles,
+    std,
+    sum,
+    top_k,
+    variance,
+)
 from flou.central import open_table as open
 from flou.domain import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import (
@@ -47,21 +65,28 @@ __all__ = [
     "Release",
     "Schema",
     "bits",
+    "boxplot",
     "central",
     "column",
     "compose",
     "count",
+    "deciles",
     "density",
     "domain",
     "guarantee",
     "histogram",
+    "iqr",
     "laws",
     "majority",
     "mean",
     "mechanisms",
+    "median",
     "mode",
     "open",
     "parallel",
+    "quantile",
+    "quantiles",
+    "quartiles",
     "release",
     "std",
     "sum",

@@ -21,6 +21,7 @@ from flou.cli import app
 
 REFERENCE = DOCS / "reference"
 PLACES = {
+    "flou.mechanisms.quantiles": "quantiles.md",
     "flou.laws": "laws.md",
     "flou.mechanisms": "mechanisms.md",
     "flou.guarantee": "guarantees.md",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from flou.ask.tokens import Token, tokens
@@ -21,11 +22,14 @@ from flou.central import (
     MajorityAnswer,
     Mean,
     Mode,
+    Quantiles,
     Question,
     StandardDeviation,
     TopK,
     Total,
     Variance,
+    deciles,
+    quartiles,
 )
 from flou.domain import Interval, Schema
 from flou.domain.table import closest
@@ -90,6 +94,9 @@ STATISTICS: dict[str, Statistic] = {
         ),
         number="bins",
     ),
+    "median": Statistic(lambda a, e: Quantiles(a.column, Fraction(1, 2), e, by=a.by, statistic="median")),
+    "quartiles": Statistic(lambda a, e: Quantiles(a.column, quartiles, e, by=a.by, statistic="quartiles")),
+    "deciles": Statistic(lambda a, e: Quantiles(a.column, deciles, e, by=a.by, statistic="deciles")),
     "mode": Statistic(lambda a, e: Mode(a.column, e, 1, a.number), number="bins", by=False),
     "top": Statistic(lambda a, e: TopK(a.column, e, 3 if a.number is None else a.number), number="values", by=False),
     "majority": Statistic(lambda a, e: MajorityAnswer(a.column, e), by=False),
@@ -145,7 +152,7 @@ def _lines(asked: Asked, schema: Schema) -> int:
     """How many numbers the answer has; as if there were one group, where the keys are yet to be selected."""
     groups = schema[asked.by].size if asked.by is not None and asked.by in schema else 1
     if asked.statistic != "histogram":
-        return groups
+        return groups * {"deciles": 9, "quartiles": 3}.get(asked.statistic, 1)
     domain = schema[asked.column]
     return groups * (asked.number or (1 if isinstance(domain, Interval) else domain.size))
 

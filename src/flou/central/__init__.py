@@ -10,10 +10,13 @@ from flou.central.keys import Keys
 from flou.central.mean import Mean
 from flou.central.outer_bounds import OuterBounds
 from flou.central.price import Price
+from flou.central.quantile_calls import deciles, quartiles
+from flou.central.quantiles import Quantiles
 from flou.central.question import Question
 from flou.central.regression import Regression
 from flou.central.selection import MajorityAnswer, Mode, TopK
 from flou.central.short import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
+from flou.central.short_quantiles import boxplot, iqr, median, quantile, quantiles
 from flou.central.table import Table, open_table
 from flou.central.total import Total
 from flou.central.variance import StandardDeviation, Variance
@@ -33,6 +36,7 @@ __all__ = [
     "Mode",
     "OuterBounds",
     "Price",
+    "Quantiles",
     "Question",
     "Regression",
     "StandardDeviation",
@@ -40,13 +44,20 @@ __all__ = [
     "TopK",
     "Total",
     "Variance",
+    "boxplot",
     "count",
+    "deciles",
     "density",
     "histogram",
+    "iqr",
     "majority",
     "mean",
+    "median",
     "mode",
     "open_table",
+    "quantile",
+    "quantiles",
+    "quartiles",
     "std",
     "sum",
     "top_k",

@@ -10,6 +10,7 @@ from flou.central.in_groups import InGroups
 from flou.central.keys import Selection
 from flou.central.mean import Mean
 from flou.central.price import Given, Price
+from flou.central.quantile_calls import QuantileCalls
 from flou.central.question import Question
 from flou.central.total import Total
 from flou.central.variance import StandardDeviation, Variance
@@ -22,49 +23,50 @@ if TYPE_CHECKING:
 __all__ = ["GroupedTable"]
 
 
-class GroupedTable:
+class GroupedTable(QuantileCalls):
     """A table seen group by group: by public groups, or by keys that were selected privately and paid for once."""
 
     def __init__(self, table: Table, by: str, selection: Selection | None = None) -> None:
         if selection is None:
             _require_public(table, by)
         self._table, self._by, self._selection = table, by, selection
+        self._grouping = by
 
     @property
     def keys(self) -> Release | None:
         """The release that selected the groups; None where they are public."""
         return None if self._selection is None else self._selection.release
 
-    def _ask(self, question: Question) -> Release:
+    def _one(self, question: Question) -> Release:
         if self._selection is not None:
             question = InGroups(question, self._by, self._selection)
         return self._table.ask(question)[0]
 
     def count(self, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """How many rows every group has."""
-        return self._ask(Histogram(self._by, Price.of(epsilon, delta, rho)))
+        return self._one(Histogram(self._by, Price.of(epsilon, delta, rho)))
 
     def sum(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The sum of a column in every group."""
-        return self._ask(Total(column, Price.of(epsilon, delta, rho), self._by))
+        return self._one(Total(column, Price.of(epsilon, delta, rho), self._by))
 
     def mean(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The mean of a column in every group."""
-        return self._ask(Mean(column, Price.of(epsilon, delta, rho), self._by))
+        return self._one(Mean(column, Price.of(epsilon, delta, rho), self._by))
 
     def variance(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The variance of a column in every group."""
-        return self._ask(Variance(column, Price.of(epsilon, delta, rho), self._by))
+        return self._one(Variance(column, Price.of(epsilon, delta, rho), self._by))
 
     def std(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The standard deviation of a column in every group."""
-        return self._ask(StandardDeviation(column, Price.of(epsilon, delta, rho), self._by))
+        return self._one(StandardDeviation(column, Price.of(epsilon, delta, rho), self._by))
 
     def histogram(
         self, column: str, *, bins: int | None = None, epsilon: Given = None, delta: Given = None, rho: Given = None
     ) -> Release:
         """How many rows of every group fall into each bin of an interval, or have each category, group by group."""
-        return self._ask(GroupedHistogram(column, Price.of(epsilon, delta, rho), bins, by=self._by))
+        return self._one(GroupedHistogram(column, Price.of(epsilon, delta, rho), bins, by=self._by))
 
 
 def _require_public(table: Table, by: str) -> None:

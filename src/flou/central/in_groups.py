@@ -19,7 +19,7 @@ from flou.domain import Boolean, Categories
 from flou.guarantee import Guarantee
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
-from flou.summaries.request import Request
+from flou.summaries.request import Code, Request
 
 __all__ = ["InGroups"]
 
@@ -44,6 +44,9 @@ class _SelectedGroups(Context):
             label += "_"
         return Categories(self.keys, other_label=label)
 
+    def code(self, column: str) -> Code:
+        return Code(column, replace(self, other=True).domain(column))
+
     def groups(self, by: str | None) -> int:
         return len(self.keys) + 1 if by == self.by else super().groups(by)
 
@@ -66,7 +69,7 @@ class InGroups(Question):
 
     def _inside(self, context: Context, *, other: bool) -> Context:
         # the rows of the selected groups are not all rows, so that their number is not public
-        known = (context.schema, None, context.table_rows, context.bits)
+        known = (context.schema, None, context.table_rows, context.bits, context.tally)
         return _SelectedGroups(*known, by=self.by, keys=self.selection.keys, other=other)
 
     def cost(self, context: Context) -> Guarantee:

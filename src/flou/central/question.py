@@ -7,8 +7,9 @@ integers only; and the answer draws its noise in one place, after which nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -19,9 +20,12 @@ from flou.guarantee import Guarantee, PureDP
 from flou.parameters import Number
 from flou.release import Uncertainty
 from flou.release.release import Value
-from flou.summaries.request import Request
+from flou.summaries.request import Code, Request
+from flou.summaries.rows import Spans, Tally
 
-__all__ = ["Context", "Draft", "Question"]
+__all__ = ["Context", "Draft", "Question", "Tallier"]
+
+Tallier: TypeAlias = Callable[[Code, Spans, tuple[Code, int] | None], Tally]
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,11 @@ class Context:
     known_rows: int | None  # how many rows there are, where that is public: substitution, nothing filtered
     table_rows: int | None = None  # how many rows the whole table has, where that is public
     bits: Bits = SYSTEM
+    tally: Tallier | None = None  # a second look at the rows, where it sees the same ones as the first
+
+    def code(self, column: str) -> Code:
+        """The code by which rows are grouped."""
+        return Code(column, self.domain(column))
 
     def without_rows(self) -> Context:
         """The same context for parts of the table, whose numbers of rows are not public."""

@@ -12,12 +12,27 @@ from flou.parameters import Number, Relation
 from flou.release import Release
 from flou.summaries.array_rows import ArrayRows
 
-__all__ = ["count", "density", "histogram", "majority", "mean", "mode", "std", "sum", "top_k", "variance"]
+__all__ = [
+    "NAME",
+    "count",
+    "density",
+    "histogram",
+    "majority",
+    "mean",
+    "mode",
+    "one_column",
+    "std",
+    "sum",
+    "top_k",
+    "variance",
+]
 
 NAME = "values"
 
 
-def _column(values: Any, relation: Relation, bounds: Any = None, categories: Any = None, domain: Any = None) -> Table:
+def one_column(
+    values: Any, relation: Relation, bounds: Any = None, categories: Any = None, domain: Any = None
+) -> Table:
     """A table of one column, in memory, whose domain is given in exactly one way."""
     if not hasattr(values, "__len__"):
         raise InvalidData(
@@ -54,7 +69,7 @@ def count(
     relation: Relation = "add-remove",
 ) -> Release:
     """How many values there are."""
-    return _column(values, relation, domain=Boolean()).count(epsilon=epsilon, delta=delta, rho=rho)
+    return one_column(values, relation, domain=Boolean()).count(epsilon=epsilon, delta=delta, rho=rho)
 
 
 def sum(
@@ -68,7 +83,7 @@ def sum(
     relation: Relation = "add-remove",
 ) -> Release:
     """The sum of numbers between public bounds."""
-    return _column(values, relation, bounds, domain=domain).sum(NAME, epsilon=epsilon, delta=delta, rho=rho)
+    return one_column(values, relation, bounds, domain=domain).sum(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def mean(
@@ -82,7 +97,7 @@ def mean(
     relation: Relation = "add-remove",
 ) -> Release:
     """The mean of numbers between public bounds: ``flou.mean(x, bounds=(0, 100), epsilon=0.5)``."""
-    return _column(values, relation, bounds, domain=domain).mean(NAME, epsilon=epsilon, delta=delta, rho=rho)
+    return one_column(values, relation, bounds, domain=domain).mean(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def histogram(
@@ -98,7 +113,7 @@ def histogram(
     relation: Relation = "add-remove",
 ) -> Release:
     """How many values fall into each of ``bins`` equal bins between bounds, or have each category."""
-    return _column(values, relation, bounds, categories, domain).histogram(
+    return one_column(values, relation, bounds, categories, domain).histogram(
         NAME, bins=bins, epsilon=epsilon, delta=delta, rho=rho
     )
 
@@ -114,7 +129,7 @@ def variance(
     relation: Relation = "add-remove",
 ) -> Release:
     """The variance (divisor n - 1) of numbers between public bounds."""
-    return _column(values, relation, bounds, domain=domain).variance(NAME, epsilon=epsilon, delta=delta, rho=rho)
+    return one_column(values, relation, bounds, domain=domain).variance(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def std(
@@ -128,7 +143,7 @@ def std(
     relation: Relation = "add-remove",
 ) -> Release:
     """The standard deviation (divisor n - 1) of numbers between public bounds."""
-    return _column(values, relation, bounds, domain=domain).std(NAME, epsilon=epsilon, delta=delta, rho=rho)
+    return one_column(values, relation, bounds, domain=domain).std(NAME, epsilon=epsilon, delta=delta, rho=rho)
 
 
 def mode(
@@ -142,7 +157,7 @@ def mode(
     relation: Relation = "add-remove",
 ) -> Release:
     """The most common category, or the fullest of ``bins`` equal bins between bounds."""
-    return _column(values, relation, bounds, categories, domain).mode(NAME, bins=bins, epsilon=epsilon)
+    return one_column(values, relation, bounds, categories, domain).mode(NAME, bins=bins, epsilon=epsilon)
 
 
 def top_k(
@@ -157,12 +172,12 @@ def top_k(
     relation: Relation = "add-remove",
 ) -> Release:
     """The k most common categories, the most common first."""
-    return _column(values, relation, bounds, categories, domain).top_k(NAME, k, bins=bins, epsilon=epsilon)
+    return one_column(values, relation, bounds, categories, domain).top_k(NAME, k, bins=bins, epsilon=epsilon)
 
 
 def majority(values: Any, *, epsilon: Number, relation: Relation = "add-remove") -> Release:
     """Whether more values are true than false."""
-    return _column(values, relation, domain=Boolean()).majority(NAME, epsilon=epsilon)
+    return one_column(values, relation, domain=Boolean()).majority(NAME, epsilon=epsilon)
 
 
 def density(
@@ -178,5 +193,5 @@ def density(
     relation: Relation = "add-remove",
 ) -> Release:
     """The density of numbers between public bounds, at equally spaced points."""
-    table = _column(values, relation, bounds, domain=domain)
+    table = one_column(values, relation, bounds, domain=domain)
     return table.density(NAME, terms=terms, points=points, epsilon=epsilon, delta=delta, rho=rho)

@@ -15,6 +15,7 @@ from flou.central.keys import Keys
 from flou.central.mean import Mean
 from flou.central.outer_bounds import OuterBounds
 from flou.central.price import Given, Price
+from flou.central.quantile_calls import QuantileCalls
 from flou.central.question import Context, Draft, Question
 from flou.central.regression import Regression
 from flou.central.selection import MajorityAnswer, Mode, TopK
@@ -44,7 +45,7 @@ class _Chain:
         return self.certificates[-1].hash if self.certificates else None
 
 
-class Table:
+class Table(QuantileCalls):
     """Rows behind a public schema and a budget."""
 
     def __init__(
@@ -86,7 +87,9 @@ class Table:
 
     def _context(self) -> Context:
         public = self._counted()
-        return Context(self.schema, None if self._filtered else public, public, self._bits)
+        # a unit's rows are chosen anew at every look, so that a second one would see others
+        tally = self._rows.tally if self.schema.unit is None else None
+        return Context(self.schema, None if self._filtered else public, public, self._bits, tally)
 
     def ask(self, *questions: Question) -> list[Release]:
         """Several questions together: charged together, answered in one pass where the engine can."""
@@ -100,6 +103,9 @@ class Table:
             q.answer([next(found) for _ in requests], context) for q, requests in zip(questions, wanted, strict=True)
         ]
         return [self._released(q, d, c) for q, d, c in zip(questions, drafts, costs, strict=True)]
+
+    def _one(self, question: Question) -> Release:
+        return self.ask(question)[0]
 
     def _capped(self) -> Rows:
         """The rows that may count: at most so many of every unit, enforced by the engine."""

@@ -18,7 +18,7 @@ from flou.errors import InvalidData
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.keys import KeyCounts, counted, listed
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
-from flou.summaries.rows import Rows
+from flou.summaries.rows import Rows, Spans, Tally
 
 __all__ = ["ArrayRows"]
 
@@ -75,6 +75,18 @@ class ArrayRows(Rows):
                     for i, term in enumerate(request.terms):
                         total[..., i] += _summed(term, code, groups, request, stop - start)
         return totals
+
+    def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
+        found = [np.zeros(0, dtype=np.int64)]
+        edges = np.array(spans, dtype=np.int64).reshape(-1)  # in order, so that the insides have odd places
+        for start in range(0, self.length, CHUNK):
+            stop = min(start + CHUNK, self.length)
+            codes = code.domain.encode(self._values(code.column, start, stop))
+            held = np.searchsorted(edges, codes, side="right") % 2 == 1
+            if within is not None:
+                held &= within[0].domain.encode(self._values(within[0].column, start, stop)) == within[1]
+            found.append(codes[held])
+        return np.unique(np.concatenate(found), return_counts=True)
 
     def where(self, condition: Condition) -> ArrayRows:
         for name in named(condition):

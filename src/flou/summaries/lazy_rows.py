@@ -19,7 +19,7 @@ from flou.summaries.condition import Condition, named
 from flou.summaries.keys import Key, KeyCounts, key_of, listed
 from flou.summaries.lazy_codes import ColumnExpression, condition_expression
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums
-from flou.summaries.rows import Rows, free, quiet
+from flou.summaries.rows import Rows, Spans, Tally, free, quiet
 
 __all__ = ["LazyRows"]
 
@@ -100,6 +100,18 @@ class LazyRows(Rows):
                 total = sum(int(row[name] or 0) << shift for name, shift in place.items())
                 result[(*((cell,) if request.by else ()), i)] = total if place else int(row["flou_n"])
         return result
+
+    def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
+        with quiet(self.engine):
+            frame, names = self._coded([code] if within is None else [code, within[0]])
+            key = nw.col(names[code])
+            held = nw.any_horizontal(*((key >= a) & (key < b) for a, b in spans), ignore_nulls=False)
+            if within is not None:
+                held = held & (nw.col(names[within[0]]) == within[1])
+            rows = _fetched(frame.filter(held).group_by(names[code]).agg(nw.len().alias("flou_n")))
+        found = sorted((int(row[names[code]]), int(row["flou_n"])) for row in rows)
+        codes, counts = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return codes, counts
 
     def where(self, condition: Condition) -> LazyRows:
         for column in named(condition):

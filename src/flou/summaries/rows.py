@@ -5,17 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from flou.errors import FlouError, InvalidData
 from flou.parameters import integer
 from flou.summaries.condition import Condition
 from flou.summaries.keys import KeyCounts
-from flou.summaries.request import Request
+from flou.summaries.request import Code, Request
 
-__all__ = ["Rows", "free", "quiet"]
+__all__ = ["Rows", "Spans", "Tally", "free", "quiet"]
+
+Spans: TypeAlias = Sequence[tuple[int, int]]
+Tally: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @contextmanager
@@ -71,6 +75,13 @@ class Rows(ABC):
         """The keys of a column (``keys.py``) that at least so many rows have, in any order, each with its rows.
 
         Unlike everything else that leaves an engine, the keys are private: they are for ``central/keys.py`` alone.
+        """
+
+    @abstractmethod
+    def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
+        """The occupied codes in some spans (first included, last not), in order, and how many rows each of them has.
+
+        With ``within``, only of the rows that have this code in another column.
         """
 
     def require_cap(self, unit: str, rows: int) -> int:

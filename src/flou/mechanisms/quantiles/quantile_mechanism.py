@@ -60,7 +60,10 @@ class QuantileMechanism(Mechanism):
     def sample(self, records: Records, *, bits: Bits = SYSTEM) -> Integers:
         """One cell for each probability."""
         integer("cells", records.cells, 1, self.most_cells)
-        answers = self.answers(records, bits)
+        return self.as_given(self.answers(records, bits))
+
+    def as_given(self, answers: Integers) -> Integers:
+        """The answers in the order in which the probabilities were given, equal ones repeated."""
         place = {p: i for i, p in enumerate(self.ordered)}
         return answers[[place[p] for p in self.probabilities]]
 

@@ -1,0 +1,83 @@
+"""Quantiles as users call them, on a table and group by group."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from fractions import Fraction
+
+from flou.central.quantiles import INTERVALS, Quantiles, Range
+from flou.central.question import Question
+from flou.parameters import Number, probability
+from flou.release import Release
+
+__all__ = ["QuantileCalls", "deciles", "quartiles"]
+
+deciles = tuple(Fraction(i, 10) for i in range(1, 10))
+quartiles = tuple(Fraction(i, 4) for i in range(1, 4))
+FIVE = (Fraction(1, 20), *quartiles, Fraction(19, 20))  # of a box plot: the box, its middle, and the whiskers
+
+
+class QuantileCalls(ABC):
+    """Quantiles of a column. ``epsilon`` is the total; of it, the share ``intervals`` pays for intervals at ``level``.
+
+    ``method`` is "auto" or one of flou.central.quantile_plan.METHODS; the release says what was chosen, and why.
+    """
+
+    _grouping: str | None = None  # the column whose groups are asked about, one by one
+
+    @abstractmethod
+    def _one(self, question: Question) -> Release:
+        """The answer to one question."""
+
+    def quantile(
+        self,
+        column: str,
+        p: Number,
+        *,
+        epsilon: Number,
+        method: str = "auto",
+        intervals: Number = INTERVALS,
+        level: float = 0.95,
+    ) -> Release:
+        """The value below which a share p of the rows lies."""
+        one = probability("p", p)
+        return self._one(
+            Quantiles(column, one, epsilon, method, intervals, level, self._grouping, f"{float(one):.6g}-quantile")
+        )
+
+    def quantiles(
+        self,
+        column: str,
+        probabilities: Iterable[Number],
+        *,
+        epsilon: Number,
+        method: str = "auto",
+        intervals: Number = INTERVALS,
+        level: float = 0.95,
+    ) -> Release:
+        """Several quantiles at once: ``table.quantiles("salary", flou.deciles, epsilon=1)``."""
+        several = tuple(probabilities)
+        return self._one(Quantiles(column, several, epsilon, method, intervals, level, self._grouping))
+
+    def median(
+        self,
+        column: str,
+        *,
+        epsilon: Number,
+        method: str = "auto",
+        intervals: Number = INTERVALS,
+        level: float = 0.95,
+    ) -> Release:
+        """The value in the middle."""
+        return self._one(Quantiles(column, Fraction(1, 2), epsilon, method, intervals, level, self._grouping, "median"))
+
+    def iqr(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS, level: float = 0.95) -> Release:
+        """The interquartile range: how far apart the first and the third quartile are."""
+        return self._one(
+            Range(column, (quartiles[0], quartiles[2]), epsilon, "auto", intervals, level, self._grouping, "iqr")
+        )
+
+    def boxplot(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS, level: float = 0.95) -> Release:
+        """The five numbers of a box plot: the quartiles, and the 5 % and 95 % quantiles as whiskers."""
+        return self._one(Quantiles(column, FIVE, epsilon, "auto", intervals, level, self._grouping, "boxplot"))

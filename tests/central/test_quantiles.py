@@ -1,0 +1,231 @@
+"""Quantiles through the door: the same law from every engine, intervals that cover, groups, ties, nothing at all."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import flou
+from flou.bits import SeededBits
+from flou.central.looked_up import LookedUp
+from flou.central.quantile_grid import QuantileGrid
+from flou.central.quantile_plan import METHODS, QuantilePlan
+from flou.errors import InvalidParameter
+from flou.mechanisms.quantiles import SortedRecords
+from flou.theory.rank_errors import RankErrors
+
+SALARY = flou.Interval(0, 300_000)
+
+
+def salaries(rows: int, seed: int = 0) -> np.ndarray:
+    return np.minimum(np.random.default_rng(seed).lognormal(10.5, 0.5, rows), 299_999)
+
+
+def table(values, domain=SALARY, relation="add-remove", seed=1, **more):
+    return flou.open({"x": values}, schema=flou.Schema({"x": domain}, relation=relation, **more), bits=SeededBits(seed))
+
+
+@given(st.lists(st.integers(0, 199), max_size=30), st.integers(0, 6), st.data())
+def test_a_second_look_answers_as_a_sort_does(codes, shift, data):
+    held, looks = np.sort(np.array(codes, dtype=np.int64)), []
+
+    def look(spans):
+        looks.append(spans)
+        inside = np.zeros(held.size, dtype=bool)
+        for first, last in spans:
+            inside |= (held >= first) & (held < last)
+        return np.unique(held[inside], return_counts=True)
+
+    counts = np.bincount(held >> shift, minlength=(199 >> shift) + 1)
+    seen, sorted_ones = LookedUp(counts, shift=shift, cells=200, look=look), SortedRecords(held, cells=200)
+    spans = data.draw(st.lists(st.tuples(st.integers(-3, 35), st.integers(-3, 35)), max_size=3))
+    seen.prepare(spans)
+    assert len(looks) <= 1
+    for first, last in spans:
+        assert np.array_equal(seen.ranked(first, last), sorted_ones.ranked(first, last))
+    assert len(looks) <= 1  # what was prepared needs no other look
+    cells = np.array(data.draw(st.lists(st.integers(0, 200), max_size=5)), dtype=np.int64)
+    assert np.array_equal(seen.below_each(cells), sorted_ones.below_each(cells))
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_every_engine_has_the_same_law(relation, tmp_path):
+    frame = pl.DataFrame({"x": [*salaries(3000), None, float("nan"), -5.0, 1e9], "g": ["a", "b"] * 1502})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    frame.write_csv(tmp_path / "rows.csv")
+    rows = frame.to_arrow()
+    sources = [frame, frame.lazy(), duckdb.sql("SELECT * FROM rows"), tmp_path / "rows.parquet", tmp_path / "rows.csv"]
+    domains = {"x": SALARY, "g": flou.Categories(["a", "b"])}
+    found = []
+    for source in sources:
+        opened = flou.open(source, schema=flou.Schema(domains, relation=relation), bits=SeededBits(7))
+        grouped = opened.group_by("g").quantiles("x", flou.quartiles, epsilon=1)
+        found.append((opened.quantiles("x", flou.deciles, epsilon=1).to_dict(), grouped.to_dict()))
+    assert rows.num_rows == 3004
+    for release in found[1:]:
+        for one, other in zip(release, found[0], strict=True):
+            assert one["value"] == other["value"]
+            assert one["interval_95"] == other["interval_95"]
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_every_method_is_close_on_many_rows(method):
+    values = salaries(20_000)
+    wanted = [0.5] if method in ("inverse-sensitivity", "exponential") else [0.1, 0.5, 0.9]
+    for relation in ("add-remove", "substitute"):
+        release = table(values, relation=relation).quantiles("x", wanted, epsilon=2, method=method, intervals=0)
+        ranks = [np.mean(values <= value) for value in release.value]
+        assert np.allclose(ranks, wanted, atol=0.02)
+        assert method in release.certificate["mechanism"]["name"]
+
+
+def coverage(rows, relation, epsilon, draw, exact, runs=150, factor=1.0):
+    """How often the intervals hold the quantiles of the data and of the population."""
+    held, total = np.zeros(2), 0
+    for run in range(runs):
+        values = draw(np.random.default_rng(run), rows)
+        release = table(values, domain=flou.Interval(0, 1), relation=relation, seed=run).quantiles(
+            "x", [0.25, 0.5], epsilon=epsilon
+        )
+        truths = np.sort(values)[[rows // 4 - 1, rows // 2 - 1]], np.array(exact)
+        for i, (of, truth) in enumerate(zip(("data", "population"), truths, strict=True)):
+            low, high = release.interval(0.95, of=of)
+            low, high = release.value + factor * (low - release.value), release.value + factor * (high - release.value)
+            held[i] += np.sum((low <= truth) & (truth <= high))
+        total += 2
+    return held / total
+
+
+UNIFORM = (lambda generator, rows: generator.random(rows)), (0.25, 0.5)
+SKEWED = (lambda generator, rows: generator.random(rows) ** 3), (0.25**3, 0.5**3)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize(("draw", "exact"), [UNIFORM, SKEWED])
+@pytest.mark.parametrize(("rows", "epsilon"), [(1000, 1), (4000, 0.5)])
+def test_intervals_cover(relation, draw, exact, rows, epsilon):
+    assert np.all(coverage(rows, relation, epsilon, draw, exact, runs=50) >= 0.91)
+
+
+def test_intervals_that_are_too_short_are_noticed():
+    assert coverage(4000, "substitute", 1, *UNIFORM, runs=40, factor=0.1)[1] < 0.8
+
+
+def test_rank_errors_are_those_of_the_joint_mechanism():
+    release = QuantilePlan(flou.deciles, Fraction(1), "substitute", "joint", Fraction(0), 0.95)
+    records = SortedRecords(np.arange(20_000) * 50, cells=10**6)
+    drawn = np.array([release.draw(records, SeededBits(seed)).cells for seed in range(250)])
+    errors = records.below_each(drawn.ravel()).reshape(drawn.shape) - np.arange(2000, 20_000, 2000)
+    for place in (1, 5):
+        law = RankErrors(0.25, place, 9)
+        seen = np.abs(errors[:, place - 1]).mean()
+        assert abs(seen - law.mean_absolute) < 5 * np.abs(errors[:, place - 1]).std() / np.sqrt(250) + 0.5
+        assert np.mean(errors[:, place - 1] > law.reach(0.1)) < 0.17
+        assert np.mean(errors[:, place - 1] > law.reach(0.4)) > 0.2
+
+
+def test_one_quantile_has_no_bridge():
+    assert RankErrors(0.5).mean_absolute == pytest.approx(2 * np.exp(-0.5) / (1 - np.exp(-1)), rel=1e-6)
+    assert RankErrors(1e-5).reach(0.025) == pytest.approx(1e5 * np.log(20), rel=0.02)
+    assert RankErrors(1.0).reach(0.025, spread=1000.0) == pytest.approx(1960, rel=0.01)
+
+
+def test_ties_on_a_public_granularity_are_found():
+    values = np.round(salaries(20_000), -3)
+    release = flou.quantiles(
+        values, flou.deciles, bounds=(0, 300_000), granularity=1000, epsilon=1, relation="substitute"
+    )
+    assert np.array_equal(release.value, np.sort(values)[np.arange(2000, 20_000, 2000) - 1])
+    tenths = np.round(np.random.default_rng(0).random(20_000), 1)
+    release = flou.median(tenths, bounds=(0, 1), granularity=0.1, epsilon=1)
+    assert release.value == pytest.approx(np.median(tenths))
+
+
+def test_whole_numbers_stay_whole():
+    ages = np.random.default_rng(0).integers(0, 100, 5000)
+    for domain in (flou.Integers(0, 120), flou.Integers(-(10**9), 10**9)):
+        release = table(ages, domain=domain).quantiles("x", [0.25, 0.75], epsilon=2)
+        assert np.array_equal(release.value, np.round(release.value))
+    assert abs(release.value[0] - 25) <= 2
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("values", [[], [5.0], [5.0, 7.0], [0.0] * 50, [3e5] * 50, [float("nan")] * 20, [1e4] * 200])
+def test_few_or_equal_rows_are_answered(values, relation):
+    opened = table(np.array(values, dtype=float), relation=relation)
+    for release in (
+        opened.quantiles("x", [0, 0.5, 0.5, 1], epsilon=1),
+        opened.boxplot("x", epsilon=0.1),
+        opened.quantiles("x", [0.3], epsilon=100),
+    ):
+        low, high = release.interval()
+        assert np.all(np.diff(release.value) >= 0)
+        assert np.all((low <= release.value) & (release.value <= high))
+        assert np.all((release.value >= 0) & (release.value <= 300_000))
+    assert 0 <= opened.iqr("x", epsilon=1).value <= 300_000
+    assert opened.median("x", epsilon=1).statistic == "median"
+
+
+def test_rows_of_other_keys_stay_out_of_selected_groups():
+    values = np.concatenate([np.full(400, 1000.0), np.full(300, 2000.0), np.full(3, 250_000.0)])
+    town = np.array(["a"] * 400 + ["b"] * 300 + ["rare"] * 3)
+    for known in (703, 700):
+        opened = flou.open({"x": values[:known], "town": town[:known]}, schema={"x": SALARY}, bits=SeededBits(3))
+        medians = opened.group_by("town", epsilon=1, delta=1e-6).quantile("x", 0.996, epsilon=100)
+        assert medians.labels == ("a", "b")
+        assert np.allclose(medians.value, [1000, 2000], atol=1)
+
+
+def test_what_a_changed_row_costs():
+    opened = table(salaries(100), relation="substitute")
+    people = flou.Schema({"x": SALARY}, unit="who", max_rows_per_unit=3)
+    capped = flou.open({"x": salaries(60), "who": np.arange(60) // 4}, schema=people, bits=SeededBits(1))
+    by_row = table(salaries(100))
+
+    def plan(one):
+        question = flou.central.Quantiles("x", Fraction(1, 2), 6)
+        return question._plan(one._context())
+
+    assert (plan(opened).relation, plan(opened).epsilon) == ("substitute", 6)
+    narrowed = opened.where(flou.column("x") > 10)
+    assert (plan(narrowed).relation, plan(narrowed).epsilon) == ("add-remove", 3)
+    assert (plan(by_row).relation, plan(by_row).epsilon) == ("add-remove", 6)
+    assert (plan(capped).relation, plan(capped).epsilon) == ("add-remove", 2)
+    assert capped.median("x", epsilon=1).certificate["mechanism"]["grid"] == f"{2**20} cells"
+
+
+def test_intervals_are_bought_at_one_level():
+    release = table(salaries(5000)).quantiles("x", [0.5], epsilon=1, level=0.9)
+    assert release.interval(0.8) == release.interval(0.9)
+    low, high = release.interval(0.95)
+    assert (low[0], high[0]) == (0, 300_000)
+    nothing = table(salaries(5000)).median("x", epsilon=1, intervals=0)
+    assert nothing.interval() == (0, 300_000)
+
+
+def test_the_choice_is_told():
+    def chosen(many, relation):
+        ps = tuple(Fraction(i, many + 1) for i in range(1, many + 1))
+        return QuantilePlan(ps, Fraction(1), relation, "auto", Fraction(0), 0.95).choice[0]
+
+    assert [chosen(m, "substitute") for m in (1, 9, 99, 999)] == ["inverse-sensitivity", "joint", "joint", "tree"]
+    assert [chosen(m, "add-remove") for m in (1, 9, 99, 999)] == ["inverse-sensitivity", "joint", "recursive", "tree"]
+
+
+def test_what_has_no_order_is_refused():
+    with pytest.raises(InvalidParameter, match="no order"):
+        QuantileGrid.of("x", flou.Categories(["a"]), 1, True)
+    opened = table(salaries(10))
+    with pytest.raises(InvalidParameter, match="one quantile"):
+        opened.quantiles("x", [0.1, 0.2], epsilon=1, method="exponential")
+    with pytest.raises(InvalidParameter, match="method"):
+        opened.median("x", epsilon=1, method="magic")
+    with pytest.raises(InvalidParameter, match="granularity"):
+        flou.median([1.0], domain=SALARY, granularity=5, epsilon=1)
+    assert opened.budget is None

@@ -8,6 +8,8 @@ from itertools import pairwise
 import pytest
 from rich.console import Console
 
+import central
+import noise
 from harness import environments, machine
 from harness.connection import Connection, Failed
 from harness.declare import Benchmark, Claim, Entry, Fact, Measure, Participant, Section, Unit
@@ -33,15 +35,17 @@ class Recorder:
     """A connection that writes down what it is asked."""
 
     def __init__(self):
-        self.order = []
+        self.order, self.warm = [], []
 
-    def refresh(self):
-        pass
+    def refresh(self, *, restart):
+        self.restarted = restart
 
     def ask(self, question, **details):
-        if question == "time":
+        if question in ("time", "value"):
             self.order.append(details["key"])
-        return {"cpu": 1.0, "wall": 2.0}
+        else:
+            self.warm.append(details["warm"])
+        return {"cpu": 1.0, "wall": 2.0, "value": 3.0}
 
 
 def test_interleaving():
@@ -54,6 +58,48 @@ def test_interleaving():
     for key in range(4):
         assert len({before for before, after in pairwise(order) if after == key}) > 1
     assert [outcome.cpu for outcome in outcomes] == [[1.0] * 7] * 4
+
+
+def test_long_calls():
+    """A long call is made as often as it says, without one to warm up, by a worker that starts anew if asked."""
+    recorder = Recorder()
+    measure = Measure("m", (entry("steady"), Entry("trial", "long", "steady", rounds=2)), fresh=True)
+    short, long = measure_in_rounds(measure, {"trial": recorder}, {}, 5, lambda _: None)
+    assert (len(short.wall), len(long.wall)) == (5, 2)
+    assert recorder.warm == [True, False]
+    assert recorder.restarted
+
+
+def test_restart_forgets(trial):
+    """A worker that is started anew is another process, and answers."""
+    before = trial.ask("hello"), trial._process.pid
+    trial.refresh(restart=True)
+    assert trial._process.pid != before[1]
+    assert trial.ask("hello") == before[0]
+
+
+def test_values(trial):
+    """Without a clock the returned number counts, and nothing is called to warm up."""
+    measure = Measure("m", (entry("counter"),))
+    (outcome,) = measure_in_rounds(measure, {"trial": trial}, {}, 3, lambda _: None, timed=False)
+    assert outcome.values == [1, 2, 3]
+    assert outcome.to_json()["values"] == [1, 2, 3]
+    readings = {"min": 1, "median": 2, "max": 3, "root mean square": (14 / 3) ** 0.5}
+    for statistic, expected in readings.items():
+        section = SectionOutcome(Section("s", NS, (measure,), clock=None, statistic=statistic), [])
+        assert section.reading(outcome) == pytest.approx(expected)
+
+
+def test_peak_memory(trial):
+    """The memory of a fresh process is what its task takes, whatever its parent holds."""
+    trial.ask("prepare", key=0, task="hold", parameters={"size": 3 * 10**8}, warm=True, check=False)
+    sizes = {}
+    for size in (10**6, 10**8):
+        asked = {"worker": "workers.trial", "question": "hold", "parameters": {"size": size}}
+        trial.ask("prepare", key=1, task="peak_memory", parameters=asked, warm=False, check=False)
+        sizes[size] = trial.ask("value", key=1)["value"]
+    assert 0.9e8 < sizes[10**8] - sizes[10**6] < 1.1e8
+    assert sizes[10**8] < 2e8
 
 
 def test_commit_sees_changes(tmp_path, monkeypatch):
@@ -140,6 +186,29 @@ def test_claims(limits, theirs, holds):
     measure = Measure("m", tuple(row.entry for row in rows))
     outcome = SectionOutcome(Section("s", NS, (measure,)), [MeasureOutcome(measure, rows)])
     assert judge(Claim("c", ("s", "m", "ours"), ("s", "m", "theirs"), **limits), [outcome]).holds is holds
+
+
+@pytest.mark.parametrize(("at_most", "holds"), [(2, True), (1, False)])
+def test_claims_of_values(at_most, holds):
+    """A claim about one cell is held against what the table shows."""
+    measure = Measure("m", (entry("t", label="ours"),))
+    row = Outcome(measure.entries[0], values=[1.5e9])
+    outcome = SectionOutcome(Section("s", Unit("GB", 1e-9), (measure,), clock=None), [MeasureOutcome(measure, [row])])
+    verdict = judge(Claim("c", ("s", "m", "ours"), at_most=at_most), [outcome])
+    assert (verdict.holds, verdict.measured, verdict.limit) == (holds, "1.50 GB", f"at most {at_most} GB")
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("script", [noise, central], ids=lambda script: script.__name__)
+def test_declarations(script, quick, monkeypatch):
+    """Every claim names cells that are measured, and every entry somebody who takes part."""
+    monkeypatch.setattr(central, "make", lambda _: None)
+    benchmark = script.declare(quick)
+    entries = [(s.title, m.name, e) for s in benchmark.sections for m in s.measures for e in m.entries]
+    cells = [(title, name, entry.label) for title, name, entry in entries]
+    assert len(cells) == len(set(cells))
+    assert {side for claim in benchmark.claims for side in (claim.ours, claim.theirs) if side} <= set(cells)
+    assert {entry.participant for *_, entry in entries} == {participant.name for participant in benchmark.participants}
 
 
 def test_missing_participant():

@@ -14,7 +14,7 @@ from harness.environments import BENCHMARKS, Unavailable, prepare
 
 __all__ = ["Connection", "Failed"]
 
-ANSWER_SECONDS = 120  # a worker that is silent for longer is ended
+ANSWER_SECONDS = 300  # a worker that is silent for longer is ended
 
 
 class Failed(Exception):
@@ -47,11 +47,13 @@ class Connection:
             text=True,
         )
 
-    def refresh(self) -> None:
-        """Forgets everything prepared; a worker that has ended is started again."""
+    def refresh(self, *, restart: bool = False) -> None:
+        """Forgets everything prepared; a worker that has ended, or that should, is started again."""
         try:
             self.ask("forget")
         except Failed:
+            restart = True
+        if restart:
             self.close()
             self._start()
 

@@ -20,7 +20,7 @@ class Participant:
 
 @dataclass(frozen=True)
 class Unit:
-    """How seconds become the number that is shown."""
+    """How seconds, or what a call returned, become the number that is shown."""
 
     name: str
     factor: float
@@ -39,6 +39,7 @@ class Entry:
     task: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     units: float = 1
+    rounds: int | None = None  # of a call that takes long: at most so many, and none to warm up
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,14 @@ class Measure:
     """Entries that do the same job, timed in interleaved rounds; one column of a table.
 
     With ``mean_absolute`` the draws of every entry are checked against it before anything is timed, so that a
-    peer set to another scale is found out.
+    peer set to another scale is found out. With ``fresh`` every worker starts anew, for a library may keep what an
+    earlier question made it allocate.
     """
 
     name: str
     entries: tuple[Entry, ...]
     mean_absolute: float | None = None
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,15 @@ class Section:
 
     The clock is processor time (of the worker with all its threads, and of its children: what a busy machine disturbs
     least, and what a call on one core costs), or wall time (for engines that use every core or wait for others).
+    Without a clock the number that a call returns is the measurement: bytes, or an error.
     """
 
     title: str
     unit: Unit
     measures: tuple[Measure, ...]
     note: str = ""
-    clock: Literal["cpu", "wall"] = "cpu"
-    statistic: Literal["min", "median"] = "min"
+    clock: Literal["cpu", "wall"] | None = "cpu"
+    statistic: Literal["min", "median", "max", "root mean square"] = "min"
     rounds: int | None = None  # where the calls are short, and therefore noisy, more than the benchmark's
 
 
@@ -76,11 +80,14 @@ Cell: TypeAlias = tuple[str, str, str]  # section title, measure name, entry lab
 
 @dataclass(frozen=True)
 class Claim:
-    """A ratio of two cells and its limit: ours at most so many times theirs, or at least so many times faster."""
+    """A ratio of two cells and its limit: ours at most so many times theirs, or at least so many times faster.
+
+    Without ``theirs`` the limit is on what the table shows for ours, in its unit.
+    """
 
     text: str
     ours: Cell
-    theirs: Cell
+    theirs: Cell | None = None
     at_most: float | None = None
     at_least: float | None = None
 

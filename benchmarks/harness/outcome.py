@@ -1,8 +1,10 @@
-"""What came out: the timings of an entry, the verdict on a claim, and the same as JSON."""
+"""What came out: the numbers of an entry, the verdict on a claim, and the same as JSON."""
 
 from __future__ import annotations
 
+import math
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +13,22 @@ from harness.declare import Cell, Claim, Entry, Fact, Measure, Section, Unit
 __all__ = ["MeasureOutcome", "Outcome", "SectionOutcome", "Verdict", "judge", "judge_fact"]
 
 
+STATISTICS: dict[str, Callable[[list[float]], float]] = {
+    "min": min,
+    "median": statistics.median,
+    "max": max,
+    "root mean square": lambda numbers: math.sqrt(statistics.fmean(number**2 for number in numbers)),
+}
+
+
 @dataclass
 class Outcome:
-    """The timings of one entry, a number a round; or the reason why there are none."""
+    """The timings or the answers of one entry, a number a round; or the reason why there are none."""
 
     entry: Entry
     cpu: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
     problem: str = ""
     mean_absolute: float | None = None
 
@@ -28,6 +39,8 @@ class Outcome:
             return facts | {"problem": self.problem}
         if self.mean_absolute is not None:
             facts["mean_absolute"] = self.mean_absolute
+        if self.values:
+            return facts | {"values": self.values}
         return facts | {"cpu_seconds": _rounded(self.cpu), "wall_seconds": _rounded(self.wall)}
 
 
@@ -46,21 +59,19 @@ class SectionOutcome:
     section: Section
     measures: list[MeasureOutcome]
 
-    def seconds(self, row: Outcome) -> float | None:
-        """Seconds of one timed call, by the clock and the statistic of the section."""
-        rounds = row.cpu if self.section.clock == "cpu" else row.wall
-        if row.problem or not rounds:
-            return None
-        return min(rounds) if self.section.statistic == "min" else statistics.median(rounds)
+    def reading(self, row: Outcome) -> float | None:
+        """One call's seconds by the clock of the section, or what it returned; by the statistic of the section."""
+        rounds = {"cpu": row.cpu, "wall": row.wall, None: row.values}[self.section.clock]
+        return None if row.problem or not rounds else STATISTICS[self.section.statistic](rounds)
 
-    def seconds_a_unit(self, row: Outcome) -> float | None:
-        seconds = self.seconds(row)
-        return None if seconds is None else seconds / row.entry.units
+    def reading_a_unit(self, row: Outcome) -> float | None:
+        reading = self.reading(row)
+        return None if reading is None else reading / row.entry.units
 
     def value(self, row: Outcome) -> float | None:
         """What the table shows."""
-        seconds = self.seconds(row)
-        return None if seconds is None else self.section.unit.value(seconds, row.entry.units)
+        reading = self.reading(row)
+        return None if reading is None else self.section.unit.value(reading, row.entry.units)
 
     def to_json(self) -> dict[str, Any]:
         unit: Unit = self.section.unit
@@ -92,22 +103,30 @@ class Verdict:
 
 
 def judge(claim: Claim, outcomes: list[SectionOutcome]) -> Verdict:
-    """The measured ratio of a claim against its limit."""
+    """The measured ratio, or value, of a claim against its limit."""
     if (claim.at_most is None) == (claim.at_least is None):
         raise ValueError(f"a claim has one limit, at_most or at_least: {claim.text}")
     limit = f"at most {claim.at_most:g}" if claim.at_most is not None else f"at least {claim.at_least:g}"
-    cells = {_cell(s, m, r): s.seconds_a_unit(r) for s in outcomes for m in s.measures for r in m.rows}
+    cells = {_cell(s, m, r): (s, r) for s in outcomes for m in s.measures for r in m.rows}
     for side in (claim.ours, claim.theirs):
-        if side not in cells:
+        if side is not None and side not in cells:
             raise KeyError(f"a claim names a cell that no section has: {side}")
-    ours, theirs = cells[claim.ours], cells[claim.theirs]
-    if ours is None or theirs is None:
+    unit = "times" if claim.theirs else cells[claim.ours][0].section.unit.name
+    measured = _ratio(claim, cells) if claim.theirs else SectionOutcome.value(*cells[claim.ours])
+    limit = limit if claim.theirs else f"{limit} {unit}"
+    if measured is None:
         return Verdict(claim.text, None, "not measured", limit)
-    if claim.at_most is not None:
-        ratio = ours / theirs
-        return Verdict(claim.text, ratio <= claim.at_most, f"{ratio:.2f} times", limit, ratio)
-    ratio = theirs / ours
-    return Verdict(claim.text, ratio >= claim.at_least, f"{ratio:.0f} times", limit, ratio)
+    holds = measured <= claim.at_most if claim.at_most is not None else measured >= claim.at_least
+    shown = f"{measured:.2f}" if measured < 10 else f"{measured:.0f}"
+    return Verdict(claim.text, holds, f"{shown} {unit}", limit, measured)
+
+
+def _ratio(claim: Claim, cells: dict[Cell, tuple[SectionOutcome, Outcome]]) -> float | None:
+    """Ours over theirs; the other way round where theirs ought to be larger."""
+    ours, theirs = (SectionOutcome.reading_a_unit(*cells[side]) for side in (claim.ours, claim.theirs))
+    if ours is None or theirs is None:
+        return None
+    return ours / theirs if claim.at_most is not None else theirs / ours
 
 
 def judge_fact(fact: Fact, found: list[str] | None) -> Verdict:

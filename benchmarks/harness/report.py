@@ -10,8 +10,8 @@ from harness.outcome import Outcome, SectionOutcome, Verdict
 
 __all__ = ["print_missing", "print_section", "print_verdicts"]
 
-CLOCKS = {"cpu": "processor time", "wall": "wall time"}
-STATISTICS = {"min": "least of the rounds", "median": "median of the rounds"}
+CLOCKS = {"cpu": "processor time, ", "wall": "wall time, ", None: ""}
+STATISTICS = {"min": "least", "median": "median", "max": "largest", "root mean square": "root mean square"}
 MARKS = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[yellow]?[/]"}
 
 
@@ -21,11 +21,12 @@ def print_missing(console: Console, missing: dict[str, str]) -> None:
 
 
 def print_section(console: Console, outcome: SectionOutcome) -> None:
-    """One table: a row an entry, a column a measure, every cell with its multiple of the first row's time."""
+    """One table: a row an entry, a column a measure, every cell with its multiple of the first row's."""
     section = outcome.section
     clock, statistic = CLOCKS[section.clock], STATISTICS[section.statistic]
     table = Table(title=f"{section.title} ({section.unit.name})", title_justify="left", box=box.SIMPLE_HEAD)
-    table.caption = f"{clock}, {statistic}; in brackets the multiple of the first row's time. {section.note}".strip()
+    said = f"{clock}{statistic} of the rounds; in brackets the multiple of the first row. {section.note}"
+    table.caption = said.strip()
     table.caption_justify = "left"
     table.add_column("", no_wrap=True)
     for found in outcome.measures:
@@ -42,7 +43,7 @@ def _cell(outcome: SectionOutcome, rows: list[Outcome], label: str) -> str:
     row = next((row for row in rows if row.entry.label == label), None)
     if row is None or (value := outcome.value(row)) is None:
         return "–"
-    ours, theirs = outcome.seconds_a_unit(rows[0]), outcome.seconds_a_unit(row)
+    ours, theirs = outcome.reading_a_unit(rows[0]), outcome.reading_a_unit(row)
     return number(value) + (f" ({number(theirs / ours)}×)" if ours and theirs else "")
 
 

@@ -1,4 +1,4 @@
-"""Interleaved rounds: in each round every entry of a measure is timed once, so that all meet the same machine.
+"""Interleaved rounds: in each round every entry of a measure is called once, so that all meet the same machine.
 
 The order is shuffled anew every round (the same way in every run): nobody always follows the same neighbour.
 """
@@ -24,29 +24,39 @@ def measure_in_rounds(
     missing: Mapping[str, str],
     rounds: int,
     step: Callable[[Entry], None],
+    *,
+    timed: bool = True,
 ) -> list[Outcome]:
-    """The timings of every entry; ``step`` is told which entry is next (``rounds`` + 1 times an entry)."""
+    """The numbers of every entry; ``step`` is told which entry is next (``rounds`` + 1 times an entry)."""
     for name in {entry.participant for entry in measure.entries} & running.keys():
-        running[name].refresh()
+        running[name].refresh(restart=measure.fresh)
     outcomes = []
     for key, entry in enumerate(measure.entries):
         step(entry)
-        outcomes.append(_prepared(key, entry, measure.mean_absolute, running, missing))
+        outcomes.append(_prepared(key, entry, measure.mean_absolute, running, missing, warm=timed))
     for number in range(rounds):
         for key in random.Random(number).sample(range(len(outcomes)), len(outcomes)):
-            step(measure.entries[key])
-            _time(key, outcomes[key], running)
+            entry = measure.entries[key]
+            step(entry)
+            if entry.rounds is None or number < entry.rounds:
+                _call(key, outcomes[key], running, timed=timed)
     return outcomes
 
 
 def _prepared(
-    key: int, entry: Entry, expected: float | None, running: Mapping[str, Connection], missing: Mapping[str, str]
+    key: int,
+    entry: Entry,
+    expected: float | None,
+    running: Mapping[str, Connection],
+    missing: Mapping[str, str],
+    *,
+    warm: bool,
 ) -> Outcome:
-    """An outcome without timings yet, after one call to warm up and a look at its draws."""
+    """An outcome without numbers yet, after one call to warm up and a look at its draws."""
     if entry.participant not in running:
         return Outcome(entry, problem=f"{entry.participant} is missing: {missing[entry.participant]}")
     try:
-        seen = _prepare(key, entry, running, check=expected is not None)
+        seen = _prepare(key, entry, running, warm=warm and entry.rounds is None, check=expected is not None)
     except Failed as error:
         return Outcome(entry, problem=str(error))
     if expected is None:
@@ -57,27 +67,32 @@ def _prepared(
     return Outcome(entry, mean_absolute=size)
 
 
-def _prepare(key: int, entry: Entry, running: Mapping[str, Connection], *, check: bool) -> dict[str, float]:
-    parameters = dict(entry.parameters)
-    return running[entry.participant].ask("prepare", key=key, task=entry.task, parameters=parameters, check=check)
+def _prepare(
+    key: int, entry: Entry, running: Mapping[str, Connection], *, warm: bool = False, check: bool = False
+) -> dict[str, float]:
+    details = {"key": key, "task": entry.task, "parameters": dict(entry.parameters), "warm": warm, "check": check}
+    return running[entry.participant].ask("prepare", **details)
 
 
-def _time(key: int, outcome: Outcome, running: Mapping[str, Connection]) -> None:
+def _call(key: int, outcome: Outcome, running: Mapping[str, Connection], *, timed: bool) -> None:
     if outcome.problem:
         return
     try:
-        seconds = running[outcome.entry.participant].ask("time", key=key)
+        answer = running[outcome.entry.participant].ask("time" if timed else "value", key=key)
     except Failed as error:
         outcome.problem = str(error)
         return
-    outcome.cpu.append(seconds["cpu"])
-    outcome.wall.append(seconds["wall"])
+    if timed:
+        outcome.cpu.append(answer["cpu"])
+        outcome.wall.append(answer["wall"])
+    else:
+        outcome.values.append(answer["value"])
 
 
 def ask_fact(fact: Fact, running: Mapping[str, Connection]) -> list[str] | None:
     """The list that the fact's task returns, or None when it cannot be asked."""
     try:
-        _prepare(0, fact.entry, running, check=False)
+        _prepare(0, fact.entry, running)
         found: list[str] = running[fact.entry.participant].ask("value", key=0)["value"]
     except (Failed, KeyError):
         return None

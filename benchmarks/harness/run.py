@@ -96,8 +96,9 @@ def measure(
     outcomes = []
     with progress(console, steps) as step:
         for section in sections:
+            timed = section.clock is not None
             found = [
-                MeasureOutcome(m, measure_in_rounds(m, running, missing, section.rounds, step))
+                MeasureOutcome(m, measure_in_rounds(m, running, missing, section.rounds, step, timed=timed))
                 for m in section.measures
             ]
             outcomes.append(SectionOutcome(section, found))

@@ -4,7 +4,7 @@ python -m harness.worker workers.noise_numpy
 
     {"ask": "hello"}                                              versions of everything in this environment
     {"ask": "prepare", "key": 0, "task": "laplace",
-     "parameters": {...}, "check": true}                          prepares, calls once to warm up, looks at the draws
+     "parameters": {...}, "warm": true, "check": true}            prepares, calls once to warm up, looks at the draws
     {"ask": "time", "key": 0}                                     seconds of one call, by processor and by wall clock
     {"ask": "value", "key": 0}                                    what one call returns
     {"ask": "forget"}                                             drops everything prepared
@@ -71,9 +71,9 @@ class Desk:
     def _hello(self) -> dict[str, Any]:
         return {"python": platform.python_version(), "packages": packages()}
 
-    def _prepare(self, key: int, task: str, parameters: dict[str, Any], check: bool) -> dict[str, Any]:
+    def _prepare(self, key: int, task: str, parameters: dict[str, Any], warm: bool, check: bool) -> dict[str, Any]:
         call = self.prepared[key] = TASKS[task](**parameters)
-        result = call()
+        result = call() if warm or check else None
         if not check:
             return {}
         size, draws = mean_absolute(result)

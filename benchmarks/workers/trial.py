@@ -1,5 +1,6 @@
 """A made-up participant, with which the harness itself is tested."""
 
+import itertools
 import os
 import sys
 
@@ -10,6 +11,20 @@ from harness.tasks import Timed, task
 def steady(size: float) -> Timed:
     """A thousand draws, all of the same size."""
     return lambda: [size, -size] * 500
+
+
+@task
+def counter() -> Timed:
+    """How often it has been called."""
+    numbers = itertools.count(1)
+    return lambda: next(numbers)
+
+
+@task
+def hold(size: int) -> Timed:
+    """So many bytes, kept; written to, for else they take no memory."""
+    kept = []
+    return lambda: kept.append(b"1" * size)
 
 
 @task

@@ -5,6 +5,8 @@ import duckdb
 from harness.tasks import Timed, task
 from workers.central_data import WIDTH, path
 
+SPREAD = "var_samp(salary), "  # from which a standard error follows, as flou releases it
+
 
 def query(select: str, rows: int, rest: str = "") -> Timed:
     sql = f"SELECT {select} FROM '{path(rows)}' {rest}"
@@ -17,8 +19,8 @@ def query(select: str, rows: int, rest: str = "") -> Timed:
 
 
 @task
-def mean(rows: int) -> Timed:
-    return query("avg(salary), count(*)", rows)
+def mean(rows: int, spread: bool = False) -> Timed:
+    return query(f"avg(salary), {SPREAD * spread}count(*)", rows)
 
 
 @task
@@ -27,5 +29,5 @@ def histogram(rows: int) -> Timed:
 
 
 @task
-def grouped_mean(rows: int) -> Timed:
-    return query("department, avg(salary), count(*)", rows, "GROUP BY department")
+def grouped_mean(rows: int, spread: bool = False) -> Timed:
+    return query(f"department, avg(salary), {SPREAD * spread}count(*)", rows, "GROUP BY department")

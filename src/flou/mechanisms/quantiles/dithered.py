@@ -8,6 +8,7 @@ the number in the lower half is the sum of k fair bits, and only the halves that
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -33,6 +34,9 @@ class Dithered(Records):
 
     def __repr__(self) -> str:
         return f"Dithered(cells={self.cells})"
+
+    def prepare(self, spans: Iterable[tuple[int, int]]) -> None:
+        self.base.prepare(spans)
 
     def below(self, cell: int) -> int:
         if not 0 < cell < self.cells:
@@ -171,6 +175,9 @@ class Part(Records):
         if first > last:
             return np.zeros(0, dtype=np.int64)
         return self._records.ranked(self._start + first, self._start + last) - self._first
+
+    def prepare(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._records.prepare([(first + self._start, last + self._start) for first, last in spans])
 
     def below(self, cell: int) -> int:
         return min(max(self._records.below(self._first + cell), self._start), self._stop) - self._start

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from flou.bits import SeededBits
-from flou.mechanisms.quantiles import SortedRecords
+from flou.mechanisms.quantiles import Records, SortedRecords
 from flou.mechanisms.quantiles import dithered as module
 from flou.mechanisms.quantiles.dithered import Dithered, Part, fair_sum
 from mechanisms.quantiles.tiny import follows, in_memory
@@ -82,7 +82,7 @@ def test_long_sums_are_counted_in_slices(monkeypatch):
 def test_a_crowd_is_not_drawn_as_a_whole():
     """Ten million records in one cell take a moment and little memory."""
 
-    class Crowded(SortedRecords):
+    class Crowded(Records):
         rows = 10**7
 
         def __init__(self):

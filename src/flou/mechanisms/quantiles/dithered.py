@@ -39,13 +39,20 @@ class Dithered(Records):
         self.base.prepare(spans)
 
     def below(self, cell: int) -> int:
-        if not 0 < cell < self.cells:
-            return 0 if cell <= 0 else self.rows
+        return int(self.below_each(np.array([cell], dtype=np.int64))[0])
+
+    def below_each(self, cells: Integers) -> Integers:
+        asked = np.clip(cells, 0, self.cells)
+        coarse = asked // self.places
+        ends = self.base.below_each(np.concatenate([coarse, np.minimum(coarse + 1, self.base.cells)])).reshape(2, -1)
+        found = (self._below(*one) for one in zip(asked.tolist(), *ends.tolist(), strict=True))
+        return np.fromiter(found, dtype=np.int64, count=asked.size)
+
+    def _below(self, cell: int, before: int, after: int) -> int:
+        """``below`` of one cell, from the records before and up to the coarse cell that it lies in."""
         coarse, place = divmod(cell, self.places)
-        before = self.base.below(coarse)
         if place == 0:
             return before
-        after = self.base.below(coarse + 1)
         if after - before > CROWD:
             return before + self._crowd(coarse, after - before).below(place)
         return before + int(np.searchsorted(self._run(before, after), cell, side="left"))

@@ -205,19 +205,23 @@ class _Path:
 
     def _ranks(self) -> list[int] | None:
         """The true ranks of all answers; None if they are out of order, or not in the lumps they were drawn for."""
+        if np.any(np.diff(self.cells()) < 0):
+            return None
+        lumps = [group.cells + 1 for group in self.groups if group.rank is None]
+        looked_up = iter(self.windows.records.below_each(np.concatenate(lumps)).tolist() if lumps else [])
         found: list[int] = []
         for group in self.groups:
             if group.rank is not None:
                 found += [group.rank] * group.cells.size
                 continue
-            for j, cell in enumerate(group.cells.tolist(), start=group.first):
-                rank = self.windows.records.below(cell + 1)
+            for j in range(group.first, group.first + group.cells.size):
+                rank = next(looked_up)
                 deviation = rank - self.gaps.targets[j]
                 beyond = deviation < -self.windows.lower if group.side == LOWER else deviation > self.windows.upper
                 if not beyond:
                     return None
                 found.append(rank)
-        return found if np.all(np.diff(self.cells()) >= 0) else None
+        return found
 
     def _ties(self) -> Fraction:
         """Ways to order equal cells, group by group, over those of all of them together: 1 but for lumps."""

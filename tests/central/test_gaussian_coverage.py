@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from central.test_coverage import MANY, RUNS, enough, hits, not_too_many
-from flou.central import Count, Histogram, Mean, Price, Total
+from central.test_coverage import MANY, RUNS, is_enough, is_not_too_much
+from flou.central import Price
+from flou.reproduce.coverage import Cell, simulate
+from flou.reproduce.subjects import SUBJECTS
 
-MAKE = {
-    "mean": lambda price: Mean("x", price),
-    "sum": lambda price: Total("x", price),
-    "count": lambda price: Count(price),
-    "histogram": lambda price: Histogram("x", price, 2),
-    "group mean": lambda price: Mean("x", price, "g"),
-}
 WIDE, NARROW = Price.of(rho=0.005), Price.of(rho=0.5)
 EITHER = Price.of(0.5, 0.3)  # a delta at which Gaussian noise is the smaller one
 CASES = [
-    (kind, relation, n, price)
-    for kind in MAKE
-    for relation in ("add-remove", "substitute")
-    for n, price in ((100, WIDE), (1000, NARROW), (1000, EITHER))
+    (Cell(statistic, shape, relation, n, 1.0), price)
+    for statistic in SUBJECTS
+    for n, price, shape, relation in (
+        (100, WIDE, "uniform", "add-remove"),
+        (1000, NARROW, "salaries", "substitute"),
+        (1000, EITHER, "uniform", "add-remove"),
+    )
 ]
 
 
-@pytest.mark.parametrize(("kind", "relation", "n", "price"), CASES)
-def test_intervals_cover(kind, relation, n, price):
+@pytest.mark.parametrize(("cell", "price"), CASES)
+def test_intervals_cover(cell, price):
     """95 % intervals hold the truth at least 94.5 % of the time, and no more than 98 % where that would be a waste."""
-    capped = price is NARROW and kind in {"mean", "sum"}
-    seed = 1000 + CASES.index((kind, relation, n, price))
-    held, asked = hits(MAKE[kind](price), relation, "beta", n, seed, runs=MANY if capped else RUNS)
-    for which in range(2):
-        if asked[which] and not (kind == "count" and relation == "substitute"):
-            assert enough(held[which], asked[which])
-            if capped:
-                assert not_too_many(held[which], asked[which])
+    capped = price is NARROW and cell.statistic in {"mean", "sum"}
+    for found in simulate(cell, MANY if capped else RUNS, price=price).values():
+        assert is_enough(found)
+        assert not capped or is_not_too_much(found)
 
 
-def test_half_as_wide_intervals_are_refused():
+@pytest.mark.parametrize("statistic", ["mean", "sum", "regression"])
+def test_half_as_wide_intervals_are_refused(statistic):
     """The check can fail."""
-    held, asked = hits(Mean("x", NARROW), "add-remove", "beta", 1000, 1, shrink=0.5)
-    assert not enough(held[0], asked[0])
-    assert not enough(held[1], asked[1])
+    cell = Cell(statistic, "uniform", "add-remove", 1000, 1.0)
+    for found in simulate(cell, RUNS, price=NARROW, shrink=0.5).values():
+        assert not is_enough(found)

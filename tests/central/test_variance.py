@@ -217,9 +217,14 @@ def test_tails_are_those_of_the_theory():
 
 
 def test_the_end_of_an_accepted_set_is_found():
-    """To a millionth, outwards, and the start where nothing is accepted."""
-    assert accepted_end(lambda p: p <= 0.7, 0.2, 1.0) == pytest.approx(0.7, abs=2e-6)
-    assert accepted_end(lambda p: p >= 0.1, 0.2, 0.0) == pytest.approx(0.1, abs=2e-6)
+    """To a part in 10,000 of the way, outwards, and the start where nothing is accepted; one by one or together."""
+    assert 0.7 <= accepted_end(lambda p: p <= 0.7, 0.2, 1.0) <= 0.70005
+    assert 0.09999 <= accepted_end(lambda p: p >= 0.1, 0.2, 0.0) <= 0.1
+    near = accepted_end(lambda p: p <= 0.2 + 1e-7, 0.2, 1.0)
+    assert 1e-7 <= near - 0.2 <= 1.0002e-7
+    edges = np.array([0.7, 0.3, 9.0, 0.0])
+    many = accepted_end(lambda p: p <= edges[:, None], 0.2, np.array([1.0, 0.5, 2.0, 1.0]))
+    assert np.allclose(many, [0.7, 0.3, 2.0, 0.2], atol=6e-5)
     assert accepted_end(lambda p: p < 0, 0.2, 1.0) == 0.2
     assert accepted_end(lambda p: p < 9, 0.2, 1.0) == 1.0
 

@@ -142,7 +142,7 @@ def _crossing(surprised: Any, start: float, step: float, limit: float) -> float:
         if outside == limit:
             return limit
         inside, outside, step = outside, outside + 2 * step, 2 * step
-    for _ in range(30):
+    for _ in range(16):
         middle = (inside + outside) / 2
         inside, outside = (inside, middle) if surprised(middle) else (middle, outside)
     return inside

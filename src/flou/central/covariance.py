@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.central.gram import GramNoise, GramQuestion, NoisyGram
+from flou.central.gram import GramNoise, GramQuestion, NoisyGram, between
 from flou.central.price import Price, described
 from flou.central.question import Context, Draft
 from flou.laws.law import Floats
@@ -92,7 +92,7 @@ class MatrixUncertainty(NoiseAndSampling):
         replays = self._function(self.gram.replays)
         if sampling:
             replays = replays + self._sampling() * normal_numbers(replays.shape)
-        low, high = np.quantile(replays, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        low, high = between(replays, level)
         if self.caution and self.correlation:
             low, high = np.full_like(low, -1.0), np.full_like(high, 1.0)
         if self.correlation:

@@ -16,6 +16,7 @@ Proof      docs/explanation/proofs/gram.md
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -33,9 +34,10 @@ from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws import Law
 from flou.laws.law import Floats
+from flou.release.uncertainty import Interval as Ends
 from flou.summaries.request import Code, Request, Sums
 
-__all__ = ["GramNoise", "GramQuestion", "NoisyGram"]
+__all__ = ["GramNoise", "GramQuestion", "NoisyGram", "between"]
 
 CELLS = 2**15
 MOST_COLUMNS = 20
@@ -188,6 +190,14 @@ class NoisyGram:
 def _replayed(noise: Law, position: int) -> NDArray[np.int64]:
     """Draws for an interval only, the same ones every time: nothing private."""
     return noise.sample(REPLAYS, bits=SeededBits(f"replay {position}"))
+
+
+def between(replayed: Floats, level: float) -> Ends:
+    """The central interval of replays; they know a tail up to one standard error only, which is taken off."""
+    tail = (1 - level) / 2
+    sure = max(tail - math.sqrt(tail * (1 - tail) / REPLAYS), 0.0)
+    low, high = np.quantile(replayed, [sure, 1 - sure], axis=0)
+    return low, high
 
 
 class GramQuestion(PricedQuestion):

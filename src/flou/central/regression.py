@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.covariance import described_gram, normal_numbers
-from flou.central.gram import GramQuestion, NoisyGram
+from flou.central.gram import GramQuestion, NoisyGram, between
 from flou.central.price import Price
 from flou.central.question import Context, Draft
 from flou.laws.law import Floats
@@ -31,6 +31,7 @@ from flou.release.uncertainty import Interval, NoiseAndSampling
 __all__ = ["Regression"]
 
 LOST = 0.01  # of the replays may lose their rank before the interval gives up
+CAUTION = 0.5  # deviations of its noise by which the residual variance is raised
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,10 @@ class RegressionUncertainty(NoiseAndSampling):
         beta = self._replayed[0]
         if sampling:
             _, _, inverse, variance = self._released
-            root = np.linalg.cholesky(inverse * max(float(variance), 1e-12))
+            cautious = float(variance + CAUTION * np.std(self._replayed[3]))
+            root = np.linalg.cholesky(inverse * max(cautious, 1e-12))
             beta = beta + normal_numbers(beta.shape) @ root.T
-        low, high = np.quantile(self._in_units(beta), [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return low, high
+        return between(self._in_units(beta), level)
 
     @property
     def grid(self) -> float:

@@ -31,6 +31,7 @@ from flou.theory.tails import accepted_end
 __all__ = ["StandardDeviation", "Variance"]
 
 NUISANCE = 50  # one part in so many of the error probability goes to the unknown mean and number of rows
+CAUTION = 0.5  # deviations of its noise by which the estimated fourth moment is raised
 TOGETHER = 128  # groups whose intervals are searched at once: enough for speed, few enough for the cache
 
 
@@ -102,10 +103,10 @@ class NoisyVariance:
             return np.zeros((2, *self.mean.shape))
         alpha = 1 - level
         about = _about(self.means(alpha / NUISANCE), 2)[..., None, :, :]  # (groups, y, m, k)
-        tau = (self._sampling() if sampling else np.zeros_like(self.mean))[..., None, None]
 
         def accepted(y: Floats) -> NDArray[np.bool_]:
-            surprise = self.moments.surprise(about - y[..., None, None] * POWERS[0], -y[..., None], tau)
+            tau = self._sampling(y) if sampling else np.zeros_like(y)
+            surprise = self.moments.surprise(about - y[..., None, None] * POWERS[0], -y[..., None], tau[..., None])
             held: NDArray[np.bool_] = np.any(surprise >= alpha * (1 - 2 / NUISANCE), axis=-1)
             return held
 
@@ -121,14 +122,18 @@ class NoisyVariance:
 
         return accepted_end(accepted, np.maximum(self.rows, 2.0), 2.0)
 
-    def _sampling(self) -> Floats:
-        """The standard deviation of the sum of (t - mean)^2 over samples, a little more rather than less."""
-        y, m, rows = self.value[..., None], self.mean, np.maximum(self.rows, 1.0)
+    @cached_property
+    def _fourth(self) -> Any:
+        """The variance of the sum of (t - mean)^2 over samples, a little more rather than less."""
+        y, m = self.value[..., None], self.mean
         function = _about(m, 4) - 2 * y * _about(m, 2) + y * y * POWERS[0]
-        squares, extra = self.moments.linear(function)[0], self.moments.deviation(function)
-        far = np.maximum(m, 1 - m) ** 2  # (t - mean)^2 lies between 0 and this, and its mean is about y
-        most = rows * np.maximum(self.value * (far - self.value), 0.0) + extra
-        return np.asarray(np.sqrt(np.minimum(np.maximum(squares, 0.0) + extra, most)))
+        return np.maximum(self.moments.linear(function)[0], 0.0) + CAUTION * self.moments.deviation(function)
+
+    def _sampling(self, y: Floats) -> Floats:
+        """The standard deviation of the sum of (t - mean)^2 over samples of a population of variance y."""
+        m, rows = self.mean[..., None], np.maximum(self.rows, 1.0)[..., None]
+        far = np.maximum(m, 1 - m) ** 2  # (t - mean)^2 lies between 0 and this, and its mean is y
+        return np.asarray(np.sqrt(np.minimum(self._fourth[..., None], rows * np.maximum(y * (far - y), 0.0))))
 
 
 def _most(rows: Any) -> Any:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from flou.laws import DiscreteLaplace, Law
 from flou.laws.law import Floats
 from flou.laws.normal import log_ndtr
 
-__all__ = ["accepted_end", "two_sided"]
+__all__ = ["accepted_end", "half_widths", "surprise", "two_sided"]
 
 APART = 3e-4  # equal scales are moved apart so far: it moves a tail probability by less than that
+CLOSE, ROUNDS = 1e-4, 12  # ends are searched to so much of their distance, in at most so many rounds
 
 
 def two_sided(scales: Floats, tau: Floats, seen: Floats) -> Floats:
@@ -48,19 +50,40 @@ def two_sided(scales: Floats, tau: Floats, seen: Floats) -> Floats:
     return np.clip(np.where(np.all(small, axis=-1), normal, total), 0.0, 1.0)
 
 
-def accepted_end(accepted: Callable[[Floats], NDArray[np.bool_]], inside: float, outside: float) -> float:
-    """The point farthest from ``inside`` towards ``outside`` that is accepted, to 1e-6 of their distance.
+def surprise(noise: Law, weights: Floats, tau: Floats, seen: Floats) -> Floats:
+    """P(|weighted noises + normal| >= |seen|): weights on the last axis, independent noises of one law."""
+    if isinstance(noise, DiscreteLaplace):
+        return two_sided(weights * float(noise.scale), tau, seen)
+    normal = np.sqrt(noise.variance * np.sum(weights**2, axis=-1) + tau**2)  # Gaussian noise is normal, and joins it
+    return two_sided(np.zeros_like(weights), normal, seen)
 
-    ``accepted`` takes an array of points and says which are. The first search is finer near ``inside``; the later ones
-    narrow the step down, and the answer is the outer end of the last one. If nothing is accepted it is ``inside``.
+
+def half_widths(noise: Law, weights: Floats, tau: Floats, level: float) -> Floats:
+    """For every normal the w with P(|weighted noises + normal| <= w) = level."""
+    far = np.sqrt((noise.variance * np.sum(weights**2) + tau**2) / (1 - level))  # Chebyshev
+
+    def accepted(w: Floats) -> NDArray[np.bool_]:
+        everywhere = np.broadcast_to(weights, (*w.shape, weights.size))
+        return surprise(noise, everywhere, tau[..., None], w) >= 1 - level
+
+    return accepted_end(accepted, np.zeros_like(far), far)
+
+
+def accepted_end(accepted: Callable[[Floats], NDArray[np.bool_]], inside: ArrayLike, outside: ArrayLike) -> Floats:
+    """The point farthest from ``inside`` towards ``outside`` that is accepted, rounded outwards by 1e-4 of the way.
+
+    Both may be arrays. ``accepted`` takes points, along one more axis, and says which are. The first search is finer
+    near ``inside``, the later ones narrow the step down. If nothing is accepted the answer is ``inside``.
     """
-    points = inside + (outside - inside) * np.linspace(0.0, 1.0, 17) ** 3
-    for _ in range(7):
-        held = np.flatnonzero(accepted(points))
-        if not held.size:
-            return float(points[0])
-        last = int(held[-1])
-        if last == points.size - 1:
-            return float(points[-1])
-        points = np.linspace(points[last], points[last + 1], 9)
-    return float(points[-1])
+    start, stop = np.broadcast_arrays(np.asarray(inside, np.float64), np.asarray(outside, np.float64))
+    points = start[..., None] + (stop - start)[..., None] * np.linspace(0.0, 1.0, 17) ** 3
+    for _ in range(ROUNDS):
+        held = accepted(points)
+        last = held.shape[-1] - 1 - np.argmax(held[..., ::-1], axis=-1)
+        last = np.where(np.any(held, axis=-1), last, 0)
+        step = np.where(np.any(held, axis=-1) & (last < held.shape[-1] - 1), 1, 0)
+        low, high = (np.take_along_axis(points, i[..., None], axis=-1)[..., 0] for i in (last, last + step))
+        if np.all(np.abs(high - low) <= CLOSE * np.abs(high - start)):
+            break
+        points = low[..., None] + (high - low)[..., None] * np.linspace(0.0, 1.0, 9)
+    return np.asarray(high)

@@ -32,4 +32,4 @@ bench: $(READY) ## flou side by side with its peers, each in an environment of i
 	$(BIN)/python benchmarks/central.py
 
 clean: ## remove the environments and caches
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-* benchmarks/.data .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

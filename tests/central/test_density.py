@@ -172,5 +172,5 @@ def test_with_many_cosines_gaussian_noise_wins():
     pure = flou.density(x, bounds=(0, 1), epsilon=1, terms=30)
     other = flou.density(x, bounds=(0, 1), epsilon=1, delta=1e-6, terms=30)
     assert (pure.cost, other.cost) == (flou.PureDP(1), flou.ApproxDP(1, 1e-6))
-    assert other.error.noise < 0.7 * pure.error.noise
+    assert other.error.noise < 0.9 * pure.error.noise  # about 0.6, but for bands that are cut at zero
     assert "Gaussian" in other.certificate["mechanism"]["choice"]

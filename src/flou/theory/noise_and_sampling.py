@@ -74,17 +74,3 @@ class Spread:
         if not scales.size:
             return math.exp(float(log_ndtr(-w / self.tau))) if self.tau else float(w < 0)
         return min(max(float(np.dot(weights, tails)), 0.0), 1.0)
-
-    @property
-    def standard_deviation(self) -> float:
-        return math.sqrt(2 * float(np.sum(np.asarray(self.scales) ** 2)) + self.tau**2)
-
-    def half_width(self, level: float) -> float:
-        """The w with P(|W| <= w) = level."""
-        low, high = 0.0, max(self.standard_deviation, 1e-300)
-        while 2 * self.above(high) > 1 - level:
-            high *= 2
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if 2 * self.above(middle) > 1 - level else (low, middle)
-        return high

@@ -48,14 +48,15 @@ def content(report: dict[str, Any]) -> str:
         row = found[start : start + len(SETTINGS)]
         lines.append(f"| {row[0].statistic} | {row[0].of} | " + " | ".join(map(shown, row)) + " |")
     runs = [result.found["data"].runs for result in results]
+    capped = 2 * sum(result.cell.capped for result in results)
     where = f"{report['date'][:10]}, commit {report['commit']}"
     return "\n\n".join(
         [
             "\n".join(lines),
             f"{len(results)} cells of {min(runs):,} to {max(runs):,} runs, {sum(runs):,} tables in all: {where}.",
-            f"**Cells below 94.5 %, of {2 * len(results)}:**",
+            f"**Below 94.5 % by more than three standard errors, of {2 * len(results)} intervals:**",
             listed(shortfalls(results)),
-            f"**Cells above 98 %, of {2 * sum(result.cell.capped for result in results)} with n ≥ 1,000 and ε = 1:**",
+            f"**Above 98 % by more than three standard errors, of {capped} intervals with n ≥ 1,000 and ε = 1:**",
             listed(exceptions(results)),
         ]
     )

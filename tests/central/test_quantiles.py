@@ -18,7 +18,6 @@ from flou.central.quantile_grid import QuantileGrid
 from flou.central.quantile_plan import METHODS, QuantilePlan
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import SortedRecords
-from flou.theory.rank_errors import RankErrors
 
 SALARY = flou.Interval(0, 300_000)
 
@@ -117,25 +116,6 @@ def test_intervals_that_are_too_short_are_noticed():
     assert coverage(4000, "substitute", 1, *UNIFORM, runs=40, factor=0.1)[1] < 0.8
 
 
-def test_rank_errors_are_those_of_the_joint_mechanism():
-    release = QuantilePlan(flou.deciles, Fraction(1), "substitute", "joint", Fraction(0), 0.95)
-    records = SortedRecords(np.arange(20_000) * 50, cells=10**6)
-    drawn = np.array([release.draw(records, SeededBits(seed)).cells for seed in range(250)])
-    errors = records.below_each(drawn.ravel()).reshape(drawn.shape) - np.arange(2000, 20_000, 2000)
-    for place in (1, 5):
-        law = RankErrors(0.25, place, 9)
-        seen = np.abs(errors[:, place - 1]).mean()
-        assert abs(seen - law.mean_absolute) < 5 * np.abs(errors[:, place - 1]).std() / np.sqrt(250) + 0.5
-        assert np.mean(errors[:, place - 1] > law.reach(0.1)) < 0.17
-        assert np.mean(errors[:, place - 1] > law.reach(0.4)) > 0.2
-
-
-def test_one_quantile_has_no_bridge():
-    assert RankErrors(0.5).mean_absolute == pytest.approx(2 * np.exp(-0.5) / (1 - np.exp(-1)), rel=1e-6)
-    assert RankErrors(1e-5).reach(0.025) == pytest.approx(1e5 * np.log(20), rel=0.02)
-    assert RankErrors(1.0).reach(0.025, spread=1000.0) == pytest.approx(1960, rel=0.01)
-
-
 def test_ties_on_a_public_granularity_are_found():
     values = np.round(salaries(20_000), -3)
     release = flou.quantiles(
@@ -200,19 +180,24 @@ def test_what_a_changed_row_costs():
     assert capped.median("x", epsilon=1).certificate["mechanism"]["grid"] == f"{2**20} cells"
 
 
-def test_intervals_are_bought_at_one_level():
-    release = table(salaries(5000)).quantiles("x", [0.5], epsilon=1, level=0.9)
-    assert release.interval(0.8) == release.interval(0.9)
-    low, high = release.interval(0.95)
-    assert (low[0], high[0]) == (0, 300_000)
+def test_intervals_are_there_at_every_level():
+    release = table(salaries(5000)).quantiles("x", [0.5], epsilon=1)
+    narrow, wide = release.interval(0.5), release.interval(0.99)
+    assert wide[0][0] <= narrow[0][0] <= release.value[0] <= narrow[1][0] <= wide[1][0]
+    assert wide[1][0] - wide[0][0] > narrow[1][0] - narrow[0][0]
     nothing = table(salaries(5000)).median("x", epsilon=1, intervals=0)
     assert nothing.interval() == (0, 300_000)
+    ps = np.arange(1, 400) / 400  # a tree has counted everything already
+    free = table(salaries(50_000)).quantiles("x", ps, epsilon=1, intervals=0)
+    low, high = free.interval()
+    assert np.median(high - low) < 3000
+    assert free.certificate["mechanism"]["epsilon_for_intervals"] == 0
 
 
 def test_the_choice_is_told():
     def chosen(many, relation):
         ps = tuple(Fraction(i, many + 1) for i in range(1, many + 1))
-        return QuantilePlan(ps, Fraction(1), relation, "auto", Fraction(0), 0.95).choice[0]
+        return QuantilePlan(ps, Fraction(1), relation, "auto", Fraction(0)).choice[0]
 
     assert [chosen(m, "substitute") for m in (1, 9, 99, 999)] == ["inverse-sensitivity", "joint", "joint", "tree"]
     assert [chosen(m, "add-remove") for m in (1, 9, 99, 999)] == ["inverse-sensitivity", "joint", "recursive", "tree"]

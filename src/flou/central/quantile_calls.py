@@ -19,7 +19,7 @@ FIVE = (Fraction(1, 20), *quartiles, Fraction(19, 20))  # of a box plot: the box
 
 
 class QuantileCalls(ABC):
-    """Quantiles of a column. ``epsilon`` is the total; of it, the share ``intervals`` pays for intervals at ``level``.
+    """Quantiles of a column. ``epsilon`` is the total; of it, the share ``intervals`` pays for intervals.
 
     ``method`` is "auto" or one of flou.central.quantile_plan.METHODS; the release says what was chosen, and why.
     """
@@ -38,12 +38,11 @@ class QuantileCalls(ABC):
         epsilon: Number,
         method: str = "auto",
         intervals: Number = INTERVALS,
-        level: float = 0.95,
     ) -> Release:
         """The value below which a share p of the rows lies."""
         one = probability("p", p)
         return self._one(
-            Quantiles(column, one, epsilon, method, intervals, level, self._grouping, f"{float(one):.6g}-quantile")
+            Quantiles(column, one, epsilon, method, intervals, self._grouping, f"{float(one):.6g}-quantile")
         )
 
     def quantiles(
@@ -54,11 +53,10 @@ class QuantileCalls(ABC):
         epsilon: Number,
         method: str = "auto",
         intervals: Number = INTERVALS,
-        level: float = 0.95,
     ) -> Release:
         """Several quantiles at once: ``table.quantiles("salary", flou.deciles, epsilon=1)``."""
         several = tuple(probabilities)
-        return self._one(Quantiles(column, several, epsilon, method, intervals, level, self._grouping))
+        return self._one(Quantiles(column, several, epsilon, method, intervals, self._grouping))
 
     def median(
         self,
@@ -67,17 +65,14 @@ class QuantileCalls(ABC):
         epsilon: Number,
         method: str = "auto",
         intervals: Number = INTERVALS,
-        level: float = 0.95,
     ) -> Release:
         """The value in the middle."""
-        return self._one(Quantiles(column, Fraction(1, 2), epsilon, method, intervals, level, self._grouping, "median"))
+        return self._one(Quantiles(column, Fraction(1, 2), epsilon, method, intervals, self._grouping, "median"))
 
-    def iqr(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS, level: float = 0.95) -> Release:
+    def iqr(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS) -> Release:
         """The interquartile range: how far apart the first and the third quartile are."""
-        return self._one(
-            Range(column, (quartiles[0], quartiles[2]), epsilon, "auto", intervals, level, self._grouping, "iqr")
-        )
+        return self._one(Range(column, (quartiles[0], quartiles[2]), epsilon, "auto", intervals, self._grouping, "iqr"))
 
-    def boxplot(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS, level: float = 0.95) -> Release:
+    def boxplot(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS) -> Release:
         """The five numbers of a box plot: the quartiles, and the 5 % and 95 % quantiles as whiskers."""
-        return self._one(Quantiles(column, FIVE, epsilon, "auto", intervals, level, self._grouping, "boxplot"))
+        return self._one(Quantiles(column, FIVE, epsilon, "auto", intervals, self._grouping, "boxplot"))

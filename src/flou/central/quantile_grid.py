@@ -102,12 +102,12 @@ class QuantileGrid:
         return self._place(cells, 0.5)
 
     def lower(self, cells: NDArray[Any]) -> NDArray[np.float64]:
-        """The lower end of a cell; -1 stands for the lower bound."""
-        return self._place(np.maximum(cells, 0), 0.0)
+        """The lower end of a cell."""
+        return self._place(cells, 0.0)
 
     def upper(self, cells: NDArray[Any]) -> NDArray[np.float64]:
-        """The upper end of a cell; the number of cells stands for the upper bound."""
-        return np.where(cells >= self.cells, self.bounds[1], self._place(np.minimum(cells, self.cells - 1), 1.0))
+        """The upper end of a cell."""
+        return self._place(cells, 1.0)
 
 
 def _possible_values(domain: Any) -> Interval | Integers | Boolean | None:

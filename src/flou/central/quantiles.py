@@ -2,8 +2,9 @@
 
 Law        the method's own, on a grid of 2^31 cells or of the public granularity (``quantile_plan.py`` chooses)
 Guarantee  epsilon-DP in total, the intervals included
-Why        a method reads the records once; the intervals are quantiles too, and have a share of epsilon
-Error      ranks off by a few times 1/epsilon; an interval holds the data's, or the population's, quantile
+Why        a method reads the records once; then records are counted around its answers, for a share of epsilon
+Error      ranks off by a few times 1/epsilon; an interval holds the data's, or the population's, quantile, whatever
+           the data are (``quantile_ranks.py``)
 Numerics   exact integers until the answers are drawn; coarse counts first, then one finer look around the targets
 Limits     where a unit has several rows the grid has 2^20 cells, because its rows are chosen anew for every look
 Source     see ``mechanisms/quantiles``
@@ -12,6 +13,7 @@ Proof      docs/explanation/proofs/quantiles.md
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -25,9 +27,8 @@ from flou.central.quantile_plan import METHODS, Drawn, QuantilePlan
 from flou.central.question import Context, Draft, Question
 from flou.guarantee import Guarantee
 from flou.mechanisms.quantiles.targets import fractions_of
-from flou.parameters import Number, choice, number, open_probability, probability
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.parameters import Number, choice, number, probability
+from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.request import Counts, Request
 
 __all__ = ["INTERVALS", "Quantiles", "Range"]
@@ -35,19 +36,18 @@ __all__ = ["INTERVALS", "Quantiles", "Range"]
 Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[Floats, Floats]
 
-INTERVALS = Fraction(1, 5)
+INTERVALS = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
 class Quantiles(Question):
-    """Quantiles of a column; ``intervals`` is the share of epsilon that pays for intervals at ``level``."""
+    """Quantiles of a column; ``intervals`` is the share of epsilon that pays for intervals."""
 
     column: str
     probabilities: Any
     epsilon: Number
     method: str = "auto"
     intervals: Number = INTERVALS
-    level: float = 0.95
     by: str | None = None
     statistic: str = "quantiles"
 
@@ -64,14 +64,12 @@ class Quantiles(Question):
     def _plan(self, context: Context) -> QuantilePlan:
         """The price of one changed row; where the number of rows is not public, substitution is two changes."""
         public = context.known_rows is not None and self.by is None
-        share = probability("intervals", self.intervals)
         return QuantilePlan(
             probabilities=fractions_of(self.probabilities),
             epsilon=number("epsilon", self.epsilon) / (1 if public else context.changes),
             relation="substitute" if public else "add-remove",
             method=choice("method", self.method, METHODS),
-            share=share,
-            level=float(open_probability("level", self.level)),
+            intervals=probability("intervals", self.intervals),
         )
 
     def requests(self, context: Context) -> tuple[Request, ...]:
@@ -84,15 +82,13 @@ class Quantiles(Question):
         drawn = []
         for group, row in enumerate(counts):
             within = None if self.by is None else (context.code(self.by), group)
-            drawn.append(plan.draw(grid.records(row, context.tally, within), context.bits))
+            drawn.append(plan.draw(grid.records(row, context.tally, within), context.bits, 1 << grid.shift))
         name, why = plan.choice
-        values, data, population = self._found(drawn, grid)
+        values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]))
         labels = self._labels(plan, None if self.by is None else names_of(context.domain(self.by)))
         return Draft(
             value=float(values[0]) if labels is None else values,
-            uncertainty=QuantileUncertainty(
-                data, population, plan.level, self._limits(grid), grid.rounding, labels is None
-            ),
+            uncertainty=QuantileUncertainty(self, plan.probabilities, tuple(drawn), grid, labels is None),
             mechanism={
                 "name": f"quantiles, {name}",
                 "choice": why,
@@ -106,17 +102,13 @@ class Quantiles(Question):
             keys={} if self.by is None else {"group_keys": "public", "column": self.by},
         )
 
-    def _found(self, drawn: list[Drawn], grid: QuantileGrid) -> tuple[Floats, Ends, Ends]:
-        """The values, and the ends of the intervals for the data and for the population."""
-        data, population = (
-            tuple(np.concatenate([place(getattr(one, of)[i]) for one in drawn]) for i, place in enumerate(places))
-            for of, places in ((of, (grid.lower, grid.upper)) for of in ("data", "population"))
-        )
-        return np.concatenate([grid.value(one.cells) for one in drawn]), data, population  # type: ignore[return-value]
+    def _values(self, quantiles: Floats) -> Floats:
+        """What is told of the quantiles."""
+        return quantiles
 
-    def _limits(self, grid: QuantileGrid) -> tuple[float, float]:
-        """Between which an answer can lie at all."""
-        return grid.bounds
+    def _ends(self, found: Callable[[float], Ends], level: float) -> Ends:
+        """The intervals of what is told, from those of the quantiles at any level."""
+        return found(level)
 
     def _labels(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
         names = [f"{100 * float(p):.6g} %" for p in plan.probabilities]
@@ -128,14 +120,12 @@ class Quantiles(Question):
 class Range(Quantiles):
     """How far apart two quantiles are."""
 
-    def _found(self, drawn: list[Drawn], grid: QuantileGrid) -> tuple[Floats, Ends, Ends]:
-        values, *intervals = super()._found(drawn, grid)
-        low, high = values[0::2], values[1::2]
-        ends = [(np.maximum(a[1::2] - b[0::2], 0.0), b[1::2] - a[0::2]) for a, b in intervals]
-        return high - low, ends[0], ends[1]
+    def _values(self, quantiles: Floats) -> Floats:
+        return quantiles[1::2] - quantiles[0::2]
 
-    def _limits(self, grid: QuantileGrid) -> tuple[float, float]:
-        return 0.0, grid.bounds[1] - grid.bounds[0]
+    def _ends(self, found: Callable[[float], Ends], level: float) -> Ends:
+        low, high = found((1 + level) / 2)  # both quantiles have to lie in theirs
+        return np.maximum(low[1::2] - high[0::2], 0.0), high[1::2] - low[0::2]
 
     def _labels(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
         del plan
@@ -143,28 +133,29 @@ class Range(Quantiles):
 
 
 @dataclass(frozen=True, eq=False)
-class QuantileUncertainty(Uncertainty):
-    """Intervals that were paid for at one level; they hold at lower ones too, and beyond it there are the bounds."""
+class QuantileUncertainty(NoiseAndSampling):
+    """Intervals from counts around the quantiles; the bounds, where nothing was paid for counts."""
 
-    ends_of_data: Ends
-    ends_of_population: Ends
-    level: float
-    bounds: tuple[float, float]
-    rounding: float
+    question: Quantiles
+    probabilities: tuple[Fraction, ...]
+    drawn: tuple[Drawn, ...]
+    places: QuantileGrid
     single: bool
 
-    def data(self, level: float) -> Interval:
-        return self._shown(self.ends_of_data, level)
-
-    def population(self, level: float) -> Interval:
-        return self._shown(self.ends_of_population, level)
-
-    def _shown(self, ends: Ends, level: float) -> Interval:
-        low, high = ends
-        if level > self.level:
-            low, high = (np.full(low.size, bound) for bound in self.bounds)
+    def _interval(self, level: float, sampling: bool) -> Interval:
+        low, high = self.question._ends(lambda at: self._of_quantiles(at, sampling), level)
         return (float(low[0]), float(high[0])) if self.single else (low, high)
+
+    def _of_quantiles(self, level: float, sampling: bool) -> Ends:
+        low, high = [], []
+        for one in self.drawn:
+            for p, cell in zip(self.probabilities, one.cells.tolist(), strict=True):
+                none = (0, self.places.cells)
+                start, end = none if one.ranks is None else one.ranks.interval(p, level, sampling)
+                low.append(min(start, cell))
+                high.append(max(end - 1, cell))
+        return self.places.lower(np.array(low)), self.places.upper(np.array(high))
 
     @property
     def grid(self) -> float:
-        return self.rounding
+        return self.places.rounding

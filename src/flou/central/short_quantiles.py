@@ -38,12 +38,11 @@ def quantile(
     epsilon: Number,
     method: str = "auto",
     intervals: Number = INTERVALS,
-    level: float = 0.95,
     relation: Relation = "add-remove",
 ) -> Release:
     """The value below which a share p of the values lies."""
     table = _numbers(values, relation, bounds, granularity, domain)
-    return table.quantile(NAME, p, epsilon=epsilon, method=method, intervals=intervals, level=level)
+    return table.quantile(NAME, p, epsilon=epsilon, method=method, intervals=intervals)
 
 
 def quantiles(
@@ -56,12 +55,11 @@ def quantiles(
     epsilon: Number,
     method: str = "auto",
     intervals: Number = INTERVALS,
-    level: float = 0.95,
     relation: Relation = "add-remove",
 ) -> Release:
     """Several quantiles at once: ``flou.quantiles(x, flou.deciles, bounds=(0, 300_000), epsilon=1)``."""
     table = _numbers(values, relation, bounds, granularity, domain)
-    return table.quantiles(NAME, probabilities, epsilon=epsilon, method=method, intervals=intervals, level=level)
+    return table.quantiles(NAME, probabilities, epsilon=epsilon, method=method, intervals=intervals)
 
 
 def median(
@@ -73,12 +71,11 @@ def median(
     epsilon: Number,
     method: str = "auto",
     intervals: Number = INTERVALS,
-    level: float = 0.95,
     relation: Relation = "add-remove",
 ) -> Release:
     """The value in the middle: ``flou.median(x, bounds=(0, 100), epsilon=0.5)``."""
     table = _numbers(values, relation, bounds, granularity, domain)
-    return table.median(NAME, epsilon=epsilon, method=method, intervals=intervals, level=level)
+    return table.median(NAME, epsilon=epsilon, method=method, intervals=intervals)
 
 
 def iqr(
@@ -89,12 +86,11 @@ def iqr(
     domain: Any = None,
     epsilon: Number,
     intervals: Number = INTERVALS,
-    level: float = 0.95,
     relation: Relation = "add-remove",
 ) -> Release:
     """The interquartile range: how far apart the first and the third quartile are."""
     table = _numbers(values, relation, bounds, granularity, domain)
-    return table.iqr(NAME, epsilon=epsilon, intervals=intervals, level=level)
+    return table.iqr(NAME, epsilon=epsilon, intervals=intervals)
 
 
 def boxplot(
@@ -105,9 +101,8 @@ def boxplot(
     domain: Any = None,
     epsilon: Number,
     intervals: Number = INTERVALS,
-    level: float = 0.95,
     relation: Relation = "add-remove",
 ) -> Release:
     """The five numbers of a box plot: the quartiles, and the 5 % and 95 % quantiles as whiskers."""
     table = _numbers(values, relation, bounds, granularity, domain)
-    return table.boxplot(NAME, epsilon=epsilon, intervals=intervals, level=level)
+    return table.boxplot(NAME, epsilon=epsilon, intervals=intervals)

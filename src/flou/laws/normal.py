@@ -1,4 +1,4 @@
-"""The normal distribution function, from SciPy, imported when first needed: it is most of flou's import time."""
+"""The normal distribution and its kin, from SciPy, imported when first needed: it is most of flou's import time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from flou.laws.law import Floats
 
-__all__ = ["gauss_legendre", "log_gamma", "log_ndtr", "ndtr", "scaled_erfc"]
+__all__ = ["binomial_quantile", "gauss_legendre", "log_gamma", "log_ndtr", "ndtr", "ndtri", "scaled_erfc"]
 
 
 def ndtr(x: Any) -> Any:
@@ -17,6 +17,24 @@ def ndtr(x: Any) -> Any:
     from scipy.special import ndtr
 
     return ndtr(x)
+
+
+def ndtri(p: Any) -> Any:
+    """The x with Phi(x) = p."""
+    from scipy.special import ndtri
+
+    return ndtri(p)
+
+
+def binomial_quantile(tail: float, n: int, p: float) -> int:
+    """The smallest k with P(Binomial(n, p) <= k) >= tail."""
+    from scipy.special import bdtr
+
+    low, high = -1, n  # P(<= low) < tail <= P(<= high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bdtr(middle, n, p) >= tail else (middle, high)
+    return high
 
 
 def log_ndtr(x: Any) -> Any:

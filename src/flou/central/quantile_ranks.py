@@ -1,0 +1,181 @@
+"""Where the ranks of public places lie: noisy counts around quantiles that are public already, and what follows.
+
+Once quantiles are released, edges are laid around them: close together where an interval is likely to end, and farther
+apart elsewhere. The records between edges are counted by a tree with noise of a known law, so that for every edge the
+number of records below it is known up to a known error. An edge can be the quantile only if that number may be the
+wanted one; the others are ruled out one by one. The interval goes from the last edge that is ruled out below to the
+first one that is above.
+
+It holds for all data. Below the p-quantile q of the data the last edge e <= q has less than p n records, and above it
+the first edge e > q has at least p n. Each of the two is a single edge, whose count is off by more than so many
+standard errors with half the error probability at the most; unless one of them is, the interval holds q. For the
+population's quantile the number of records below an edge is binomial on top. Nothing is assumed about gaps or ties.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import Bits
+from flou.laws import DiscreteLaplace
+from flou.laws.normal import binomial_quantile, ndtri
+from flou.mechanisms.quantiles import Records, Tree, TreeDistribution
+from flou.mechanisms.quantiles.runs import Runs
+from flou.mechanisms.quantiles.tree_consistency import prefix_variances, variances
+from flou.parameters import Relation
+
+__all__ = ["RankMeasurement", "Ranks", "edges_around"]
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+FOR_THE_COUNT = Fraction(1, 10)  # of epsilon, where the number of records is not public: it says how dense they are
+TYPICAL = 2.0  # standard errors from a quantile to the end of its interval, when edges are laid
+STEPS = (
+    (0.0, 4.0),
+    (1 / 8, 2.0),
+    (1 / 2, 2 ** (1 / 3)),
+)  # edges grow apart by these factors, from parts of that distance
+BEYOND = (3.0, 2.0)  # and from that many times the larger distance by this one
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """How many records lie below each edge, estimated."""
+
+    estimate: TreeDistribution
+    edges: Integers
+    variances: Floats  # of the numbers below edges, around their shares of the total
+    spare: float  # the variance of the total, 0 where it is public
+
+    @classmethod
+    def of(cls, tree: Tree, records: Records, bits: Bits, edges: Integers | None = None) -> Ranks:
+        """What a tree over the records, or over the runs between edges, tells; for the price of the tree."""
+        if edges is not None:
+            records = Runs(records, edges)
+        found = tree.distribution(records, bits)
+        height, noise = tree.levels(records.cells), tree.noise(records.cells).noise.variance
+        spare = 0.0 if tree.relation == "substitute" else noise * variances(tree.branching, height)[0]
+        known = noise * prefix_variances(tree.branching, height, known_total=True)
+        return cls(found, found.edges if edges is None else edges[found.edges], known, spare)
+
+    def quantiles(self, probabilities: Iterable[Fraction]) -> Integers:
+        """What the tree itself answers, where it was a tree over all cells."""
+        return self.estimate.quantiles(probabilities)
+
+    def interval(self, p: Fraction, level: float, sampling: bool) -> tuple[int, int]:
+        """The edges between which the p-quantile lies: of these records, or of what they are a sample of."""
+        leaves, total = self.edges.size - 1, self.estimate.total
+        shares = np.arange(leaves + 1) / leaves
+        errors = _deviations(level) * np.sqrt(self.variances + (shares - float(p)) ** 2 * self.spare)
+        ahead = self.estimate.cumulative - float(p) * total
+        lower, upper = _order_statistics(float(p), total, level) if sampling else (0.0, 0.0)
+        first = np.flatnonzero(ahead >= -np.hypot(errors, lower))
+        last = np.flatnonzero(ahead <= np.hypot(errors, upper))
+        low = int(first[0]) - 1 if first.size else leaves - 1
+        high = int(last[-1]) + 1 if last.size else 1
+        start, end = int(self.edges[max(low, 0)]), int(self.edges[min(high, leaves)])
+        return start, end
+
+
+@dataclass(frozen=True)
+class RankMeasurement:
+    """A tree of counts around public quantiles, at a price for one change of the records."""
+
+    epsilon: Fraction
+    relation: Relation
+
+    def measure(
+        self, records: Records, answers: Integers, probabilities: tuple[Fraction, ...], grain: int, bits: Bits
+    ) -> Ranks:
+        """``answers`` are public, in increasing order; edges fall on multiples of ``grain`` where that is no loss."""
+        if self.relation == "substitute":
+            rows, epsilon = records.rows, self.epsilon
+        else:
+            rows = records.rows + int(DiscreteLaplace(1 / (FOR_THE_COUNT * self.epsilon)).draw(1, bits)[0])
+            epsilon = (1 - FOR_THE_COUNT) * self.epsilon
+        guess = self._tree(64 * len(probabilities), epsilon)
+        error = TYPICAL * _middle_error(guess)
+        edges = edges_around(answers, probabilities, max(rows, 1), error, records.cells, grain)
+        return Ranks.of(self._tree(edges.size - 1, epsilon), records, bits, edges)
+
+    def _tree(self, cells: int, epsilon: Fraction) -> Tree:
+        """The tree over so many cells whose counts err least."""
+        shapes = [(math.ceil(cells ** (1 / height) - 1e-9), height) for height in range(1, 7)]
+        trees = [
+            Tree(Fraction(1, 2), epsilon=epsilon, relation=self.relation, branching=max(b, 2), height=height)
+            for b, height in shapes
+            if b <= 4096 and max(b, 2) ** height <= 2**20
+        ]
+        return min(trees, key=_middle_error)
+
+
+def edges_around(
+    answers: Integers, probabilities: tuple[Fraction, ...], rows: int, error: float, cells: int, grain: int
+) -> Integers:
+    """Where records are counted, laid by what is public: the answers, and how far in ranks intervals are likely to go.
+
+    Records are expected to lie evenly between neighbouring answers; where they do not, edges are still near enough that
+    an interval ends at most a few times too far.
+    """
+    known = dict(zip(answers.tolist(), map(float, probabilities), strict=True))  # equal answers count once
+    found = {0, cells}
+    for (before, p), (after, q) in pairwise([(-1, 0.0), *known.items(), (cells, 1.0)]):
+        start, width = before + 1, after - before - 1
+        for_a_rank = width / max((q - p) * rows, 1.0)
+        both = before >= 0 and after < cells  # two answers meet in the middle
+        for answered, sign, origin, share in ((before >= 0, 1, start, p), (after < cells, -1, after, q)):
+            if not answered:
+                continue
+            sampling = TYPICAL * math.sqrt(share * (1 - share) * rows)
+            near, far = for_a_rank * error, for_a_rank * math.hypot(error, sampling)
+            for distance in (0, *_distances(near, far, width / 2 if both else width)):
+                place = origin + sign * distance
+                if distance >= grain:  # outwards, to the next multiple
+                    place = sign * (-(-sign * place // grain) * grain)
+                found.add(min(max(place, start), after))
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _distances(near: float, far: float, most: float) -> list[int]:
+    """From one cell to ``most``, in steps that are smallest where intervals are likely to end."""
+    found, distance = [], 1.0
+    while distance < most:
+        found.append(round(distance))
+        if distance > BEYOND[0] * far:
+            distance *= BEYOND[1]
+        else:
+            distance *= next(factor for part, factor in reversed(STEPS) if distance >= part * near)
+    return found
+
+
+def _middle_error(tree: Tree) -> float:
+    """The standard error of a count, on average over the edges."""
+    known = prefix_variances(tree.branching, tree.height, known_total=True)
+    moved = tree.height * (2 if tree.relation == "substitute" else 1)
+    return math.sqrt(float(np.mean(known)) * DiscreteLaplace(moved / tree.epsilon).variance)
+
+
+def _deviations(level: float) -> float:
+    """Standard errors to one side with probability (1 - level) / 2, for any sum of Laplace noises.
+
+    One noise alone has the longest tail, and the sum of many is normal; whichever is longer at this level is taken.
+    """
+    tail = (1 - level) / 2
+    return max(float(-ndtri(tail)), math.log(1 / (2 * tail)) / math.sqrt(2))
+
+
+def _order_statistics(p: float, total: float, level: float) -> tuple[float, float]:
+    """How far below and above p n the number of records below the population's quantile can be."""
+    rows = max(round(total), 0)
+    tail = (1 - level) / 2
+    low, high = binomial_quantile(tail, rows, p), binomial_quantile(1 - tail, rows, p)
+    return max(p * rows - low, 0.0), max(high - p * rows, 0.0)

@@ -116,9 +116,7 @@ class Table(QuantileCalls):
     def _released(self, question: Question, draft: Draft, cost: Guarantee) -> Release:
         from flou.central.certify import blocks
 
-        certificate = Certificate.issue(
-            blocks(self, question, draft, cost), previous=self._chain.last, version=_version()
-        )
+        certificate = Certificate.issue(blocks(self, question, draft, cost), previous=self._chain.last)
         self._chain.certificates.append(certificate)
         return Release(
             question.statistic,
@@ -257,9 +255,3 @@ def open_table(
     unit = known.unit or "row"
     purse = None if budget is None else Budget(budget, relation=known.relation, unit=unit)
     return Table(rows_of(source), known, purse, bits=bits)
-
-
-def _version() -> str:
-    from flou import __version__
-
-    return __version__

@@ -10,8 +10,8 @@ from rich.panel import Panel
 from rich.text import Text
 from typer.core import TyperGroup
 
-from flou import __version__
 from flou.errors import FlouError
+from flou.version import __version__
 
 __all__ = ["app"]
 

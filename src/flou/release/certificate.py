@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flou.errors import InvalidData
+from flou.version import __version__
 
 __all__ = ["VERSION", "Certificate", "verify_chain"]
 
@@ -42,14 +43,14 @@ class Certificate(Mapping[str, Any]):
         self._text = _canonical(blocks)
 
     @classmethod
-    def issue(cls, blocks: Mapping[str, Mapping[str, Any]], *, previous: str | None, version: str) -> Certificate:
+    def issue(cls, blocks: Mapping[str, Mapping[str, Any]], *, previous: str | None) -> Certificate:
         """A new certificate: the blocks, an identity, and the hash of the one before."""
         identity = {
             "certificate_version": VERSION,
             "release_id": str(uuid.UUID(bytes=hashlib.sha256(_fresh()).digest()[:16], version=4)),
             "created_utc": datetime.now(UTC).isoformat(timespec="seconds"),
             "previous_hash": previous,
-            "software": {"name": "flou", "version": version},
+            "software": {"name": "flou", "version": __version__},
         }
         return cls({"id": identity, **{name: blocks.get(name, {}) for name in BLOCKS[1:]}})
 

@@ -37,6 +37,13 @@ class Population:
     def width(self) -> float:
         return self.upper - self.lower
 
+    def quantile(self, p: float) -> float:
+        """The largest x with P(X < x) <= p, to the last bit."""
+        low, high = self.lower, math.nextafter(self.upper, math.inf)
+        while (middle := low + (high - low) / 2) not in (low, high):
+            low, high = (middle, high) if float(self.below(np.array(middle))) <= p else (low, middle)
+        return low
+
     def shares(self, bins: int) -> Floats:
         """The probabilities of equal bins, the last of which holds the upper bound."""
         inner = self.below(np.linspace(self.lower, self.upper, bins + 1)[1:-1])

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from flou.central import Count, Histogram, Mean, Price, Question, Regression, Table, Total, Variance
+from flou.central import Count, Histogram, Mean, Price, Quantiles, Question, Regression, Table, Total, Variance
 from flou.domain import Categories, Interval
 from flou.parameters import Number, Relation
 from flou.reproduce.populations import Floats, Generator, Population
@@ -28,6 +28,7 @@ START, SLOPE, NOISE = (
     40.0,
     20.0,
 )  # y = START + SLOPE t + U, U uniform on +-NOISE: within 0 and 100 for t in [0, 1]
+AT = (0.25, 0.5, 0.9)  # the quantiles
 PART = 0.4  # of the range: where all rows are public, those below it are counted
 
 
@@ -53,6 +54,11 @@ def _of(statistic: Callable[[Floats], Any]) -> Callable[[Population, Relation, G
         return {"x": x}, np.array([statistic(x)], dtype=np.float64)
 
     return draw
+
+
+def _quantiles(population: Population, _: Relation, generator: Generator, rows: int) -> Drawn:
+    x = population.draw(generator, rows)
+    return {"x": x}, np.sort(x)[np.maximum(np.ceil(np.array(AT) * rows - 1e-9), 1).astype(np.int64) - 1]
 
 
 def _border(population: Population) -> float:
@@ -102,6 +108,11 @@ SUBJECTS = {
         _groups,
         lambda p, _, __: p.lower + (p.mean - p.lower) * SHRINK,
         {"g": Categories(GROUPS, other=False, missing=GROUPS[0])},
+    ),
+    "quantiles": Subject(
+        lambda e: Quantiles("x", AT, e),  # type: ignore[arg-type]  # paid with an epsilon only
+        _quantiles,
+        lambda p, _, __: [p.quantile(at) for at in AT],
     ),
     "regression": Subject(
         lambda e: Regression("y", ("x",), e),

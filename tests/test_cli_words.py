@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import flou
 from flou.ask import STATISTICS, Asked, condition, epsilon_of, parsed, shares
 from flou.ask.tokens import tokens
-from flou.central import Count, GroupedHistogram, Histogram, Keys, Mean, Total
+from flou.central import Count, Ecdf, GroupedHistogram, Histogram, Keys, Mean, Quantiles, Total
+from flou.central.quantile_calls import FIVE
 from flou.summaries.condition import Comparison
 
 NAMES = ["age", "net salary", "by", "it's", "10", "mean", "pay-2020"]
@@ -36,6 +37,9 @@ SCHEMA = flou.Schema(
         ("histogram age 1_0", Histogram("age", 1, 10)),
         ("  histogram   age ", Histogram("age", 1)),
         ("histogram age 4 by g", GroupedHistogram("age", 1, 4, by="g")),
+        ("ecdf age", Ecdf("age", 1)),
+        ("ecdf age 20 by g", Ecdf("age", 1, 20, "g")),
+        ("boxplot age by g", Quantiles("age", FIVE, 1, by="g", statistic="boxplot")),
     ],
 )
 def test_questions(text, question):
@@ -87,6 +91,8 @@ def test_a_question_can_be_asked_again(statistic, name, by):
         ("histogram wide", "would have 1000001 answers"),
         ("mean age by wide", "would have 1000001 answers"),
         ("histogram age 6000 by g", "would have 12000 answers"),
+        ("ecdf age by wide", "would have 100000100 answers"),
+        ("cdf age", "Perhaps 'ecdf' was meant"),
         ("x" * 10_000, "was not understood"),
     ],
 )

@@ -6,16 +6,18 @@
     flou.laws         exact laws on the integers, sampled at array speed
     flou.guarantee    what a release costs, how costs add up, and what they mean in words
     flou.domain       what is public about a table: bounds, grids, categories
+    flou.local        each person randomises their own answer; reports become estimates with intervals
     flou.open         any table, with its public schema and a budget; ask it for private statistics
     flou.mean, ...    the shortest call that can be right, for one column
 """
 
-from flou import bits, central, domain, guarantee, laws, mechanisms, release
+from flou import bits, central, domain, guarantee, laws, local, mechanisms, release
 from flou.central import (
     boxplot,
     count,
     deciles,
     density,
+    ecdf,
     histogram,
     iqr,
     majority,
@@ -44,8 +46,7 @@ from flou.errors import (
 from flou.guarantee import ZCDP, ApproxDP, PureDP, compose, parallel
 from flou.release import Release
 from flou.summaries import column
-
-__version__ = "0.1.0"
+from flou.version import __version__ as __version__
 
 __all__ = [
     "ZCDP",
@@ -73,10 +74,12 @@ __all__ = [
     "deciles",
     "density",
     "domain",
+    "ecdf",
     "guarantee",
     "histogram",
     "iqr",
     "laws",
+    "local",
     "majority",
     "mean",
     "mechanisms",

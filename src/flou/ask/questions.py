@@ -16,6 +16,7 @@ from typing import Any
 from flou.ask.tokens import Token, tokens
 from flou.central import (
     Count,
+    Ecdf,
     GroupedHistogram,
     Histogram,
     Keys,
@@ -31,6 +32,8 @@ from flou.central import (
     deciles,
     quartiles,
 )
+from flou.central.ecdf import POINTS
+from flou.central.quantile_calls import FIVE
 from flou.domain import Interval, Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter
@@ -97,6 +100,8 @@ STATISTICS: dict[str, Statistic] = {
     "median": Statistic(lambda a, e: Quantiles(a.column, Fraction(1, 2), e, by=a.by, statistic="median")),
     "quartiles": Statistic(lambda a, e: Quantiles(a.column, quartiles, e, by=a.by, statistic="quartiles")),
     "deciles": Statistic(lambda a, e: Quantiles(a.column, deciles, e, by=a.by, statistic="deciles")),
+    "boxplot": Statistic(lambda a, e: Quantiles(a.column, FIVE, e, by=a.by, statistic="boxplot")),
+    "ecdf": Statistic(lambda a, e: Ecdf(a.column, e, POINTS if a.number is None else a.number, a.by), number="points"),
     "mode": Statistic(lambda a, e: Mode(a.column, e, 1, a.number), number="bins", by=False),
     "top": Statistic(lambda a, e: TopK(a.column, e, 3 if a.number is None else a.number), number="values", by=False),
     "majority": Statistic(lambda a, e: MajorityAnswer(a.column, e), by=False),
@@ -108,6 +113,7 @@ OTHER_WORDS = {
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("number", "size", "n", "rows"), "count"),
     **dict.fromkeys(("stdev", "sd", "deviation"), "std"),
+    **dict.fromkeys(("cdf", "distribution"), "ecdf"),
     "total": "sum",
     "top_k": "top",
 }
@@ -151,8 +157,10 @@ def _require_public_groups(name: str, schema: Schema) -> None:
 def _lines(asked: Asked, schema: Schema) -> int:
     """How many numbers the answer has; as if there were one group, where the keys are yet to be selected."""
     groups = schema[asked.by].size if asked.by is not None and asked.by in schema else 1
+    if asked.statistic == "ecdf":
+        return groups * min(asked.number or POINTS, schema[asked.column].size)
     if asked.statistic != "histogram":
-        return groups * {"deciles": 9, "quartiles": 3}.get(asked.statistic, 1)
+        return groups * {"deciles": 9, "boxplot": 5, "quartiles": 3}.get(asked.statistic, 1)
     domain = schema[asked.column]
     return groups * (asked.number or (1 if isinstance(domain, Interval) else domain.size))
 

@@ -4,6 +4,7 @@ from flou.central.budget import Budget
 from flou.central.count import Count, Histogram
 from flou.central.covariance import Correlation, Covariance
 from flou.central.density import Density
+from flou.central.ecdf import Ecdf
 from flou.central.grouped import GroupedTable
 from flou.central.grouped_histogram import GroupedHistogram
 from flou.central.keys import Keys
@@ -16,7 +17,7 @@ from flou.central.question import Question
 from flou.central.regression import Regression
 from flou.central.selection import MajorityAnswer, Mode, TopK
 from flou.central.short import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
-from flou.central.short_quantiles import boxplot, iqr, median, quantile, quantiles
+from flou.central.short_quantiles import boxplot, ecdf, iqr, median, quantile, quantiles
 from flou.central.table import Table, open_table
 from flou.central.total import Total
 from flou.central.variance import StandardDeviation, Variance
@@ -27,6 +28,7 @@ __all__ = [
     "Count",
     "Covariance",
     "Density",
+    "Ecdf",
     "GroupedHistogram",
     "GroupedTable",
     "Histogram",
@@ -48,6 +50,7 @@ __all__ = [
     "count",
     "deciles",
     "density",
+    "ecdf",
     "histogram",
     "iqr",
     "majority",

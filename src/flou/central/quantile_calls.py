@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
 
+from flou.central.ecdf import POINTS, Ecdf
 from flou.central.quantiles import INTERVALS, Quantiles, Range
 from flou.central.question import Question
 from flou.parameters import Number, probability
@@ -76,3 +77,19 @@ class QuantileCalls(ABC):
     def boxplot(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS) -> Release:
         """The five numbers of a box plot: the quartiles, and the 5 % and 95 % quantiles as whiskers."""
         return self._one(Quantiles(column, FIVE, epsilon, "auto", intervals, self._grouping, "boxplot"))
+
+    def quartiles(
+        self, column: str, *, epsilon: Number, method: str = "auto", intervals: Number = INTERVALS
+    ) -> Release:
+        """The values below which a quarter, a half and three quarters of the rows lie."""
+        return self._one(
+            Quantiles(column, quartiles, epsilon, method, intervals, by=self._grouping, statistic="quartiles")
+        )
+
+    def deciles(self, column: str, *, epsilon: Number, method: str = "auto", intervals: Number = INTERVALS) -> Release:
+        """The nine values below which a tenth, two tenths, ... of the rows lie."""
+        return self._one(Quantiles(column, deciles, epsilon, method, intervals, by=self._grouping, statistic="deciles"))
+
+    def ecdf(self, column: str, *, points: int = POINTS, epsilon: Number) -> Release:
+        """The distribution function: the share of rows up to a value, shown at some points, and ``at`` any other."""
+        return self._one(Ecdf(column, epsilon, points, self._grouping))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from flou.central.ecdf import POINTS
 from flou.central.quantiles import INTERVALS
 from flou.central.short import NAME, one_column
 from flou.central.table import Table
@@ -13,7 +14,7 @@ from flou.errors import InvalidParameter
 from flou.parameters import Number, Relation
 from flou.release import Release
 
-__all__ = ["boxplot", "iqr", "median", "quantile", "quantiles"]
+__all__ = ["boxplot", "ecdf", "iqr", "median", "quantile", "quantiles"]
 
 
 def _numbers(values: Any, relation: Relation, bounds: Any, granularity: float | None, domain: Any) -> Table:
@@ -106,3 +107,18 @@ def boxplot(
     """The five numbers of a box plot: the quartiles, and the 5 % and 95 % quantiles as whiskers."""
     table = _numbers(values, relation, bounds, granularity, domain)
     return table.boxplot(NAME, epsilon=epsilon, intervals=intervals)
+
+
+def ecdf(
+    values: Any,
+    *,
+    bounds: Any = None,
+    granularity: float | None = None,
+    domain: Any = None,
+    points: int = POINTS,
+    epsilon: Number,
+    relation: Relation = "add-remove",
+) -> Release:
+    """The distribution function: the share of values up to some points, and ``at`` any other."""
+    table = _numbers(values, relation, bounds, granularity, domain)
+    return table.ecdf(NAME, points=points, epsilon=epsilon)

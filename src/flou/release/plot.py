@@ -1,14 +1,17 @@
-"""A release drawn by Matplotlib: a number with its two intervals, or bars and points with error bars."""
+"""A release drawn by Matplotlib: a number with its two intervals, bars and points with error bars, boxes, or curves."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flou.errors import InvalidParameter, MissingExtra
 from flou.parameters import shown
 from flou.release.axis import Axis
+from flou.release.box import boxes
 from flou.release.entries import Entry, entries, worth_drawing
+from flou.release.plot_shapes import BESIDE, BLUE, GREY, INK, RED, draw_boxes, draw_curves
 from flou.release.price import cost_line
 
 if TYPE_CHECKING:
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot"]
 
-INK, GREY, BLUE, RED = "#22303c", "#6b7780", "#a9c1d6", "#c0392b"
 FEW = 30  # so many labels can be read one below the other
 FORMATS = (".png", ".svg")
 
@@ -48,9 +50,35 @@ def plot(release: Release, path: str | Path | None = None) -> Figure:
             "It is an extra, because the answers do not need it.",
             "Install it with pip install 'flou[plots]' and try again.",
         ) from error
-    tall = 1.9 + (0.6 if release.labels is None else 0.28 * len(lines) if len(lines) <= FEW else 2.6)
-    figure = Figure(figsize=(8, tall), dpi=150, facecolor="white", layout="constrained")
+    figure = Figure(figsize=(8, 4), dpi=150, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
+    panels = _drawn(figure, release, lines)
+    for axes in panels:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(GREY)
+        axes.tick_params(colors=GREY, labelcolor=INK, labelsize=9)
+    panels[0].set_title(release.title, loc="left", color=INK, fontsize=12, fontweight="bold", parse_math=False)
+    panels[0].legend(loc="best", frameon=False, fontsize=9 if len(panels) == 1 else 7, labelcolor=INK)
+    figure.supxlabel(cost_line(release.cost), x=0.01, ha="left", fontsize=8, color=GREY, wrap=True, parse_math=False)
+    if path is not None:
+        _save(figure, Path(path))
+    return figure
+
+
+def _drawn(figure: Figure, release: Release, lines: list[Entry]) -> list[Axes]:
+    """The panels of the figure, as high as what is drawn asks for."""
+    curves, bodies = release.uncertainty.curves(0.95), boxes(release, lines)
+    if curves and len(curves) <= FEW:
+        figure.set_size_inches(8, 4.5 if len(curves) == 1 else 1.2 + 2.4 * math.ceil(len(curves) / BESIDE))
+        return draw_curves(figure, curves, [_short(curve.name) for curve in curves])
+    if bodies and len(bodies) <= FEW:
+        figure.set_size_inches(8, 2.3 + 0.7 * len(bodies))
+        axes = figure.subplots()
+        draw_boxes(axes, bodies, [_short(box.label) for box in bodies])
+        return [axes]
+    figure.set_size_inches(
+        8, 1.9 + (0.6 if release.labels is None else 0.28 * len(lines) if len(lines) <= FEW else 2.6)
+    )
     axes = figure.subplots()
     if release.labels is None:
         _draw_number(axes, lines)
@@ -58,15 +86,7 @@ def plot(release: Release, path: str | Path | None = None) -> Figure:
         _draw_lines(axes, lines, bars=release.is_counts)
     else:
         _draw_columns(axes, lines, bars=release.is_counts)
-    axes.set_title(release.title, loc="left", color=INK, fontsize=12, fontweight="bold", parse_math=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(GREY)
-    axes.tick_params(colors=GREY, labelcolor=INK, labelsize=9)
-    axes.legend(loc="best", frameon=False, fontsize=9, labelcolor=INK)
-    figure.supxlabel(cost_line(release.cost), x=0.01, ha="left", fontsize=8, color=GREY, wrap=True, parse_math=False)
-    if path is not None:
-        _save(figure, Path(path))
-    return figure
+    return [axes]
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -60,15 +60,28 @@ class Release:
         """Where the true value lies: of these rows, or of the population that they were drawn from.
 
         The intervals of a vector hold one by one; with ``simultaneous`` all of them hold together with this probability
-        (Bonferroni: the error probability is shared out evenly, whatever the entries have to do with one another).
+        (Bonferroni: the error probability is shared out evenly, whatever the entries have to do with one another; a
+        distribution function has a band of its own).
         """
         confidence = float(open_probability("level", level))
+        choice("of", of, ("data", "population"))
         if simultaneous and self.labels:
             self._require_given_entries()
-            confidence = 1 - (1 - confidence) / len(self.labels)
-        if choice("of", of, ("data", "population")) == "data":
-            return self.uncertainty.data(confidence)
-        return self.uncertainty.population(confidence)
+            return self.uncertainty.together(confidence, len(self.labels), of)
+        return self.uncertainty.data(confidence) if of == "data" else self.uncertainty.population(confidence)
+
+    def at(self, x: Any, level: float = 0.95, *, of: Of = "data", group: str | None = None) -> tuple[Any, Any, Any]:
+        """(value, low, high) of a released function at any x, or at a list of them; with groups, of one of these."""
+        choice("of", of, ("data", "population"))
+        found = getattr(self.uncertainty, "at", None)
+        if found is None:
+            raise InvalidParameter(
+                f"The {self.title} is no function of a value.",
+                "Only a distribution function is known everywhere between the bounds.",
+                "Take its value and its interval(), or ask for an ecdf.",
+            )
+        value, low, high = found(x, float(open_probability("level", level)), of, group)
+        return value, low, high
 
     def _require_given_entries(self) -> None:
         if self.statistic == "keys":

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-__all__ = ["Interval", "NoiseAndSampling", "Uncertainty"]
+__all__ = ["Curve", "Interval", "NoiseAndSampling", "Uncertainty"]
 
 Bound: TypeAlias = float | NDArray[Any]
 Interval: TypeAlias = tuple[Bound, Bound]
+Vector: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """An increasing function as it is drawn: points, values, and two bands that hold at all points together."""
+
+    name: str  # of the group; empty where there is only one curve
+    places: Vector
+    values: Vector
+    data: tuple[Vector, Vector]
+    population: tuple[Vector, Vector]
+    jumps: bool  # whether it stays the same between two points; otherwise it lies between their values
 
 
 class Uncertainty(ABC):
@@ -23,6 +37,16 @@ class Uncertainty(ABC):
     @abstractmethod
     def population(self, level: float) -> Interval:
         """Where the statistic of the population lies, if the rows are independent draws from it."""
+
+    def together(self, level: float, entries: int, of: str) -> Interval:
+        """Intervals of all entries of a vector that hold together: by Bonferroni, where nothing better is known."""
+        each = 1 - (1 - level) / entries
+        return self.data(each) if of == "data" else self.population(each)
+
+    def curves(self, level: float) -> tuple[Curve, ...]:
+        """The entries as functions, a curve for each group; nothing where they are none."""
+        del level
+        return ()
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Answers drawn as SVG: a number with its two intervals, lines of bars or dots, or columns where there are many.
+"""Answers drawn as SVG: a number with its two intervals, lines of bars or dots, columns of many values, or shapes.
 
 Colours come from the style sheet of the page, by class. Every picture has a title and a description, and every label
 is escaped.
@@ -11,15 +11,15 @@ from html import escape
 
 from flou.release import Release
 from flou.release.axis import Axis
+from flou.release.box import boxes
 from flou.release.entries import Entry, worth_drawing
+from flou.report.marks import LETTER, WIDTH, grid, short, whisker
+from flou.report.shapes import drawn_boxes, drawn_curves
 
-__all__ = ["FEW", "figure"]
+__all__ = ["FEW", "figure", "kind"]
 
-WIDTH = 720
 LANE = 26
 FEW = 30  # so many labels can be read one below the other
-LETTER = 7.2  # the width of a letter, about
-LONGEST = 30  # letters of a label
 
 
 def figure(release: Release, lines: list[Entry], name: str, title: str) -> str:
@@ -27,7 +27,12 @@ def figure(release: Release, lines: list[Entry], name: str, title: str) -> str:
     drawn = [line for line in lines if line.is_number]
     if not drawn:
         return ""
-    if release.labels is None:
+    what = kind(release, drawn)
+    if what == "bands":
+        body, height = drawn_curves(release.uncertainty.curves(0.95))
+    elif what == "boxes":
+        body, height = drawn_boxes(boxes(release, drawn))
+    elif release.labels is None:
         body, height = _number(drawn[0])
     elif len(drawn) <= FEW:
         body, height = _lanes(drawn, bars=release.is_counts)
@@ -38,6 +43,15 @@ def figure(release: Release, lines: list[Entry], name: str, title: str) -> str:
         f'<title id="{name}-title">{escape(title)}</title>'
         f'<desc id="{name}-desc">{escape(_described(drawn, release))}</desc>{body}</svg>'
     )
+
+
+def kind(release: Release, lines: list[Entry]) -> str:
+    """What is drawn: "bands" around curves, "boxes", "intervals" of few values, or "columns" of many."""
+    if 1 <= len(release.uncertainty.curves(0.95)) <= FEW:
+        return "bands"
+    if 1 <= len(boxes(release, lines)) <= FEW:
+        return "boxes"
+    return "intervals" if len(lines) <= FEW else "columns"
 
 
 def _described(lines: list[Entry], release: Release) -> str:
@@ -55,24 +69,24 @@ def _described(lines: list[Entry], release: Release) -> str:
 def _number(line: Entry) -> tuple[str, int]:
     """Two lanes: these rows, and the population."""
     axis = Axis.around(line.numbers, 110, WIDTH - 20)
-    parts = [_grid(axis, 6, 70)]
+    parts = [grid(axis, 6, 70)]
     for lane, (kind, words, pair) in enumerate(
         (("data", "these rows", line.data), ("population", "population", line.population))
     ):
         middle = 22 + lane * 30
         parts.append(f'<text class="soft" x="0" y="{middle + 4}">{words}</text>')
-        parts.append(_whisker(axis, pair, middle, kind))
+        parts.append(whisker(axis, pair, middle, kind))
         parts.append(_dot(axis, line, middle))
     return "".join(parts), 92
 
 
 def _lanes(lines: list[Entry], *, bars: bool) -> tuple[str, int]:
     """One line for each value: its label, a bar or a dot with its intervals, and the number."""
-    left = 20 + LETTER * max(len(_short(line.label)) for line in lines)
+    left = 20 + LETTER * max(len(short(line.label)) for line in lines)
     right = WIDTH - 20 - LETTER * max(len(line.text) for line in lines)
     axis = Axis.around(worth_drawing(lines), round(left), round(right), zero=bars)
     bottom = LANE * len(lines) + 4
-    parts = [_grid(axis, 0, bottom)]
+    parts = [grid(axis, 0, bottom)]
     for i, line in enumerate(lines):
         middle = LANE * i + LANE // 2 + 2
         mark = _dot(axis, line, middle)
@@ -81,8 +95,8 @@ def _lanes(lines: list[Entry], *, bars: bool) -> tuple[str, int]:
             mark = (
                 f'<rect class="bar" x="{min(zero, end)}" y="{middle - 8}" width="{abs(end - zero):.2f}" height="16"/>'
             )
-        whiskers = _whisker(axis, line.population, middle, "population") + _whisker(axis, line.data, middle, "data")
-        label = f'<text x="{axis.start - 12}" y="{middle + 4}" text-anchor="end">{escape(_short(line.label))}</text>'
+        whiskers = whisker(axis, line.population, middle, "population") + whisker(axis, line.data, middle, "data")
+        label = f'<text x="{axis.start - 12}" y="{middle + 4}" text-anchor="end">{escape(short(line.label))}</text>'
         number = f'<text x="{WIDTH}" y="{middle + 4}" text-anchor="end">{escape(line.text)}</text>'
         drawn = mark + whiskers if bars else whiskers + mark
         parts.append(f"<g><title>{escape(_told(line))}</title>{label}{drawn}{number}</g>")
@@ -114,28 +128,9 @@ def _columns(lines: list[Entry], *, bars: bool) -> tuple[str, int]:
     step = max(1, len(lines) // 4)
     for i in range(0, len(lines), step):
         if left + wide * i < WIDTH - 60:
-            label = escape(_short(lines[i].label))
+            label = escape(short(lines[i].label))
             parts.append(f'<text class="soft" x="{left + wide * i:.2f}" y="{bottom + 20}">{label}</text>')
     return "".join(parts), bottom + 28
-
-
-def _grid(axis: Axis, top: float, bottom: float) -> str:
-    parts = []
-    for number, text in axis.ticks:
-        x = axis.at(number)
-        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{top}" y2="{bottom}"/>')
-        parts.append(f'<text class="soft" x="{x}" y="{bottom + 17}" text-anchor="middle">{text}</text>')
-    return "".join(parts)
-
-
-def _whisker(axis: Axis, pair: tuple[float, float], middle: float, kind: str) -> str:
-    """An interval with its two ends; an end that does not fit on the axis has no cap."""
-    if any(math.isnan(end) for end in pair):
-        return ""
-    a, b = (axis.at(end) for end in pair)
-    half = 5 if kind == "data" else 4
-    caps = "".join(f"M{axis.at(end)} {middle - half}V{middle + half}" for end in pair if axis.holds(end))
-    return f'<path class="{kind}" fill="none" d="M{a} {middle}H{b}{caps}"/>'
 
 
 def _dot(axis: Axis, line: Entry, middle: float) -> str:
@@ -144,7 +139,3 @@ def _dot(axis: Axis, line: Entry, middle: float) -> str:
 
 def _told(line: Entry) -> str:
     return f"{line.label}: {line.text}, 95 % interval {line.between(line.data)}"
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"

@@ -7,7 +7,7 @@ from html import escape
 from flou.ask import Answer, Answers
 from flou.release.entries import Entry, entries
 from flou.release.price import cost_column, priced
-from flou.report.figure import FEW, figure
+from flou.report.figure import figure, kind
 from flou.report.style import STYLE
 
 __all__ = ["page"]
@@ -121,7 +121,7 @@ def _section(answer: Answer, lines: list[Entry], name: str) -> str:
         rows = [[escape(line.label), *_texts(line)] for line in lines]
         table = _table(["", "value", "95 %, these rows", "95 %, population"], rows)
         numbers = f"<details><summary>The {len(lines)} numbers</summary>{table}</details>"
-    key = ROWS_KEY + (POPULATION_KEY if len(lines) <= FEW else "")
+    key = _key(kind(release, lines))
     caption = f'<figcaption><ul class="key">{key}</ul></figcaption>'
     picture = f"<figure>{drawing}{caption}</figure>" if drawing else ""
     note = f'<p class="soft small">{escape(release.note)}</p>' if release.note else ""
@@ -130,6 +130,16 @@ def _section(answer: Answer, lines: list[Entry], name: str) -> str:
         f'<span class="soft small">{escape(priced(release.cost))}</span></div>'
         f"{told}{picture}{note}{numbers}</section>"
     )
+
+
+def _key(what: str) -> str:
+    """What the marks of a picture mean."""
+    if what == "bands":
+        words = (("area", "these rows"), ("wide area", "the population behind them"))
+        return "".join(
+            f'<li><i class="{mark}"></i>95 % band, all points together, {whose}</li>' for mark, whose in words
+        )
+    return ROWS_KEY + (POPULATION_KEY if what != "columns" else "")
 
 
 def _certificate(answer: Answer) -> str:

@@ -34,10 +34,18 @@ svg .soft{fill:var(--soft)}
 .data{stroke:var(--mark);stroke-width:2.5}
 .population{stroke:var(--wide);stroke-width:1.2}
 .dot{fill:var(--mark)}
+.box{fill:var(--bar);stroke:var(--mark);stroke-width:1.2}
+.edge{fill:none;stroke:var(--mark);stroke-width:1.4}
+.middle{fill:none;stroke:var(--mark);stroke-width:3}
+.curve{fill:none;stroke:var(--mark);stroke-width:1.8}
+.band{fill:var(--mark);fill-opacity:.3}
+.wideband{fill:var(--wide);fill-opacity:.2}
 .key{display:flex;flex-wrap:wrap;gap:.1rem 1.4rem;font-size:.875rem;color:var(--soft);padding:0;margin:.3rem 0;
   list-style:none}
 .key i{display:inline-block;width:1.5rem;vertical-align:middle;margin-right:.45rem;border-top:3px solid var(--mark)}
 .key i.wide{border-top:1.5px solid var(--wide)}
+.key i.area{border-top:.7rem solid var(--mark);opacity:.4}
+.key i.wide.area{border-top:.7rem solid var(--wide);opacity:.3}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
 th,td{padding:.32rem .9rem .32rem 0;text-align:right;vertical-align:baseline;border-bottom:1px solid var(--line)}

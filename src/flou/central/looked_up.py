@@ -1,7 +1,8 @@
 """Records in order behind any engine: a coarse histogram first, and a finer look around the ranks that matter.
 
 The first pass counts the cells of a coarse grid. They tell in which coarse cells the wanted ranks lie, and only these
-are counted on the fine grid, all of them in one more pass. What is answered is exactly what a sort would answer.
+and their neighbours are counted on the fine grid, all of them in one more pass. What is answered is exactly what a sort
+would answer.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.mechanisms.quantiles import CellCounts, Records
+from flou.mechanisms.quantiles import Records
 
 __all__ = ["Look", "LookedUp"]
 
@@ -28,44 +29,41 @@ class LookedUp(Records):
 
     def __init__(self, counts: NDArray[np.int64], *, shift: int, cells: int, look: Look) -> None:
         self.cells, self._shift, self._look = cells, shift, look
-        self._counts = counts
-        self._ends = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        self._ends: Integers = np.zeros(counts.size + 1, dtype=np.int64)  # records below each coarse cell
+        np.cumsum(counts, out=self._ends[1:])
         self.rows = int(self._ends[-1])
         self._seen = counts == 0  # nothing to see in an empty cell
-        self._fine: Integers = np.zeros(0, dtype=np.int64)
-        self._heights: Integers = np.zeros(0, dtype=np.int64)
+        self._fine: Integers = np.zeros(0, dtype=np.int64)  # the occupied codes in what was seen,
+        self._heights: Integers = np.zeros(0, dtype=np.int64)  # how many records each of them has,
+        self._after: Integers = np.zeros(1, dtype=np.int64)  # and, from the second on, how many lie up to and with it
 
     def __repr__(self) -> str:
         return f"LookedUp(cells={self.cells})"
 
     def prepare(self, spans: Iterable[tuple[int, int]]) -> None:
-        wanted = np.zeros(self._counts.size, dtype=np.bool_)
-        for first, last in spans:
-            wanted[self._coarse(first, last)] = True
-        self._see(wanted)
+        wanted = [np.arange(part.start, part.stop) for part in (self._coarse(*span) for span in spans)]
+        if wanted:
+            self._see(np.concatenate(wanted))
 
     def ranked(self, first: int, last: int) -> Integers:
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return np.zeros(0, dtype=np.int64)
         part = self._coarse(first, last)
-        self.prepare([(first, last)])
-        before = int(self._ends[part.start])
-        return self._counted(part).ranked(first - before, last - before)
+        self._see(np.arange(part.start, part.stop))
+        start, stop = np.searchsorted(self._after[1:], [first, last], side="left")  # the codes that hold the two
+        after = np.clip(self._after[start : stop + 2], first - 1, last)
+        return np.repeat(self._fine[start : stop + 1], after[1:] - after[:-1])
 
     def below(self, cell: int) -> int:
         return int(self.below_each(np.array([cell], dtype=np.int64))[0])
 
     def below_each(self, cells: Integers) -> Integers:
-        asked = np.clip(cells, 0, self.cells)
+        asked = np.minimum(np.maximum(cells, 0), self.cells)
         coarse = asked >> self._shift
-        starts = coarse << self._shift
-        wanted = np.zeros(self._counts.size, dtype=np.bool_)
-        wanted[coarse[asked > starts]] = True  # the others begin a coarse cell
-        self._see(wanted)
-        heights = np.concatenate([[0], np.cumsum(self._heights)])
-        inside = heights[np.searchsorted(self._fine, asked)] - heights[np.searchsorted(self._fine, starts)]
-        found: Integers = self._ends[coarse] + inside
+        self._see(coarse[asked > coarse << self._shift])  # the others begin a coarse cell
+        # the last code below the cell lies in the same coarse cell, or there is none in it
+        found: Integers = np.maximum(self._ends[coarse], self._after[np.searchsorted(self._fine, asked)])
         return found
 
     def _coarse(self, first: int, last: int) -> slice:
@@ -73,19 +71,19 @@ class LookedUp(Records):
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return slice(0, 0)
-        start, stop = np.searchsorted(self._ends, [first, last], side="left")
-        return slice(int(start) - 1, int(stop))
+        start, stop = np.searchsorted(self._ends, [first, last], side="left").tolist()
+        return slice(start - 1, stop)
 
-    def _counted(self, part: slice) -> CellCounts:
-        """What was seen in these coarse cells."""
-        a, b = np.searchsorted(self._fine, [part.start << self._shift, part.stop << self._shift])
-        return CellCounts(self._fine[a:b], self._heights[a:b], cells=self.cells)
-
-    def _see(self, wanted: NDArray[np.bool_]) -> None:
-        """One look at all wanted coarse cells that were not seen yet; those with nothing in between make one span."""
-        new = np.flatnonzero(wanted & ~self._seen)
-        if not new.size:
+    def _see(self, wanted: Integers) -> None:
+        """One look at all wanted coarse cells, if some were not seen yet, and at those next to them: what is asked
+        later is near what was answered. Those with nothing in between make one span.
+        """
+        if bool(np.all(self._seen[wanted])):
             return
+        near = np.zeros(self._seen.size + 2, dtype=np.bool_)
+        for side in (0, 1, 2):
+            near[wanted + side] = True
+        new = np.flatnonzero(near[1:-1] & ~self._seen)
         apart = np.flatnonzero(self._ends[new[1:]] > self._ends[new[:-1] + 1])  # records lie between the two
         first, last = new[np.concatenate([[0], apart + 1])], new[np.concatenate([apart, [-1]])] + 1
         spans = np.minimum(np.stack([first, last], axis=1) << self._shift, self.cells)
@@ -93,4 +91,8 @@ class LookedUp(Records):
         merged = np.concatenate([self._fine, codes])
         order = np.argsort(merged, kind="stable")
         self._fine, self._heights = merged[order], np.concatenate([self._heights, heights])[order]
-        self._seen = self._seen | wanted
+        self._seen[new] = True
+        coarse = self._fine >> self._shift
+        sums = np.concatenate([[0], np.cumsum(self._heights)])
+        inside = sums[1:] - sums[np.searchsorted(self._fine, coarse << self._shift)]
+        self._after = np.concatenate([[0], np.minimum(self._ends[coarse] + inside, self._ends[coarse + 1])])

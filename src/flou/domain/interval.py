@@ -31,6 +31,7 @@ __all__ = ["Interval"]
 DEFAULT_CELLS = 2**16
 MOST_CELLS = 2**52  # the middle of every cell is still a double
 MOST_EDGES = 2**26  # half a gigabyte
+BLOCK = 2**15  # rows at a time, which stay in a cache
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -113,22 +114,31 @@ class Interval:
     def encode(self, values: object) -> NDArray[np.int64]:
         """The cell of each row."""
         rows, null = column(values)
+        numeric = is_numeric(rows)
+        codes = np.empty(len(rows), dtype=np.int64)
+        room = np.empty(min(len(rows), BLOCK), dtype=np.float64)
         with np.errstate(all="ignore"):  # a signalling NaN
-            numbers = rows.astype(np.float64) if is_numeric(rows) else each(rows, _as_float, math.nan, np.float64)
-        if null is not None:
-            numbers[null] = math.nan
-        lost = np.isnan(numbers)
-        numbers[lost] = self.missing
-        return self._grid(numbers)
+            for start in range(0, len(rows), BLOCK):
+                here = slice(start, start + BLOCK)
+                part = rows[here]
+                doubles = (
+                    part.astype(np.float64, copy=False) if numeric else each(part, _as_float, math.nan, np.float64)
+                )
+                # Clamping first changes no code, because rounding is monotone, and no operation later can overflow.
+                numbers = np.clip(doubles, self.lower, self.upper, out=room[: len(part)])
+                if null is not None:
+                    numbers[null[here]] = math.nan
+                lost = np.isnan(numbers)
+                if lost.any():
+                    numbers[lost] = self.missing
+                codes[here] = self._grid(numbers)
+        return codes
 
-    def _grid(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-        # Clamping first changes no code, because rounding is monotone, and no operation below can overflow.
-        x = np.clip(numbers, self.lower, self.upper)
+    def _grid(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The codes of numbers between the bounds, in place, before the cast that drops what comes after the point."""
         x -= self.lower
-        x /= self.step
-        np.floor(x, out=x)
-        np.minimum(x, self.cells - 1, out=x)
-        return x.astype(np.int64)
+        x /= self.step  # nothing is below 0, where the cast would not be the floor
+        return np.minimum(x, self.cells - 1, out=x)
 
     def decode(self, codes: object) -> NDArray[np.float64]:
         """The middle of each cell."""

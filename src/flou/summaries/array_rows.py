@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
+from flou.domain import Interval
 from flou.domain.column import column as as_column
 from flou.domain.column import each, is_numeric, real
 from flou.errors import InvalidData
@@ -35,6 +36,7 @@ class ArrayRows(Rows):
     ) -> None:
         self._columns = columns if kept is not None else _read(columns)
         self._kept = kept
+        self._seen: dict[str, tuple[Interval, NDArray[np.uint16]]] = {}  # what first looks found, for second ones
         self.engine = engine
         lengths = {len(rows) for rows, _ in self._columns.values()}
         if len(lengths) > 1:
@@ -49,44 +51,73 @@ class ArrayRows(Rows):
     def columns(self) -> tuple[str, ...]:
         return tuple(self._columns)
 
-    def _values(self, name: str, start: int, stop: int) -> Any:
+    def _values(self, name: str, some: slice | NDArray[np.int64]) -> Any:
         self.require(name)
         rows, null = self._columns[name]
-        part: slice | NDArray[np.int64] = slice(start, stop) if self._kept is None else self._kept[start:stop]
+        part = some if self._kept is None else self._kept[some]
         return rows[part] if null is None else np.ma.MaskedArray(rows[part], null[part])
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
         totals = [np.zeros(r.shape, dtype=np.int64 if isinstance(r, Counts) else object) for r in requests]
+        seen = {code: (domain, np.empty(self.length, dtype=np.uint16)) for code, domain in _first_looks(requests)}
         for start in range(0, self.length, CHUNK):
-            stop = min(start + CHUNK, self.length)
+            chunk = slice(start, min(start + CHUNK, self.length))
             codes: dict[Code, NDArray[np.int64]] = {}
 
-            def code(wanted: Code, codes: dict[Code, NDArray[np.int64]] = codes, a: int = start, b: int = stop) -> Any:
+            def code(wanted: Code, codes: dict[Code, NDArray[np.int64]] = codes, chunk: slice = chunk) -> Any:
                 if wanted not in codes:
-                    codes[wanted] = wanted.domain.encode(self._values(wanted.column, a, b))
+                    codes[wanted] = wanted.domain.encode(self._values(wanted.column, chunk))
                 return codes[wanted]
 
             for total, request in zip(totals, requests, strict=True):
                 if isinstance(request, Counts):
-                    flat = np.ravel_multi_index(tuple(code(c) for c in request.codes), request.shape)
+                    each_code = tuple(code(c) for c in request.codes)
+                    flat = each_code[0] if len(each_code) == 1 else np.ravel_multi_index(each_code, request.shape)
                     total += np.bincount(flat, minlength=prod(request.shape)).reshape(request.shape)
                 else:
                     groups = None if request.by is None else code(request.by)
                     for i, term in enumerate(request.terms):
-                        total[..., i] += _summed(term, code, groups, request, stop - start)
+                        total[..., i] += _summed(term, code, groups, request, chunk.stop - chunk.start)
+            for wanted, (_, kept) in seen.items():
+                kept[chunk] = code(wanted)
+        self._seen |= {code.column: found for code, found in seen.items()}
         return totals
 
     def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
         found = [np.zeros(0, dtype=np.int64)]
         edges = np.array(spans, dtype=np.int64).reshape(-1)  # in order, so that the insides have odd places
+        coarse, shift = self._coarse(code)
+        near = None if coarse is None else _table(spans, shift)
+        aligned = coarse is not None and not np.any(edges & ((1 << shift) - 1))  # then near codes are inside
         for start in range(0, self.length, CHUNK):
             stop = min(start + CHUNK, self.length)
-            codes = code.domain.encode(self._values(code.column, start, stop))
-            held = np.searchsorted(edges, codes, side="right") % 2 == 1
+            some: slice | NDArray[np.int64] = slice(start, stop)
+            if coarse is not None and near is not None:
+                some = start + np.flatnonzero(np.take(near, coarse[start:stop], mode="clip"))
+            codes = code.domain.encode(self._values(code.column, some))
+            held: Mask = np.full(codes.size, True) if aligned else np.searchsorted(edges, codes, side="right") % 2 == 1
             if within is not None:
-                held &= within[0].domain.encode(self._values(within[0].column, start, stop)) == within[1]
+                held &= within[0].domain.encode(self._values(within[0].column, some)) == within[1]
             found.append(codes[held])
         return np.unique(np.concatenate(found), return_counts=True)
+
+    def _coarse(self, code: Code) -> tuple[NDArray[np.uint16] | None, int]:
+        """What a first look kept of this column, and how many last bits of the codes it leaves out."""
+        seen, fine = self._seen.get(code.column), code.domain
+        if seen is None or not isinstance(fine, Interval) or fine.cells < seen[0].cells:
+            return None, 0
+        coarse, kept = seen
+        shift = (fine.cells // coarse.cells).bit_length() - 1
+        # doubles scale exactly by powers of two: coarse codes are fine ones without their last bits
+        scaled = fine.cells == coarse.cells << shift and fine.step * 2.0**shift == coarse.step
+        return (kept, shift) if scaled and fine.with_cells(coarse.cells) == coarse else (None, 0)
+
+    def codes(self, wanted: Sequence[Code]) -> Iterator[list[NDArray[np.int64]]]:
+        for code in wanted:
+            self.require(code.column)
+        for start in range(0, self.length, CHUNK):
+            some = slice(start, min(start + CHUNK, self.length))
+            yield [code.domain.encode(self._values(code.column, some)).astype(np.int64) for code in wanted]
 
     def where(self, condition: Condition) -> ArrayRows:
         for name in named(condition):
@@ -105,11 +136,11 @@ class ArrayRows(Rows):
         if isinstance(condition, Negation):
             return ~self._holds(condition.condition)
         assert isinstance(condition, Comparison)
-        return _compared(self._values(condition.column, 0, self.length), condition)
+        return _compared(self._values(condition.column, slice(0, self.length)), condition)
 
     def capped(self, unit: str, rows: int) -> ArrayRows:
         most = self.require_cap(unit, rows)
-        person = _people(self._values(unit, 0, self.length))
+        person = _people(self._values(unit, slice(0, self.length)))
         usable = np.flatnonzero(person >= 0)
         shuffled = usable[np.argsort(SYSTEM.words(usable.size), kind="stable")]
         order = shuffled[np.argsort(person[shuffled], kind="stable")]  # unit by unit, at random within each
@@ -121,8 +152,25 @@ class ArrayRows(Rows):
         self.require(column)
         found: Counter[Any] = Counter()
         for start in range(0, self.length, CHUNK):
-            found.update(counted(self._values(column, start, min(start + CHUNK, self.length))))
+            found.update(counted(self._values(column, slice(start, start + CHUNK))))
         return listed(((key, count) for (_, key), count in found.items()), least)
+
+
+def _first_looks(requests: Sequence[Request]) -> list[tuple[Code, Interval]]:
+    """The codes that a finer look may follow: of an interval, in as many cells as 16 bits can tell."""
+    codes = [code for request in requests if isinstance(request, Counts) for code in request.codes]
+    intervals = [(code, code.domain) for code in codes if isinstance(code.domain, Interval)]
+    return sorted(  # the finest last: one is kept of each column
+        ((code, domain) for code, domain in intervals if 2**8 < domain.cells <= 2**16), key=lambda found: found[1].cells
+    )
+
+
+def _table(spans: Spans, shift: int) -> Mask:
+    """For each coarse code, whether some of its fine ones lie in the spans."""
+    near = np.zeros(2**16, dtype=np.bool_)
+    for first, last in spans:
+        near[first >> shift : ((last - 1) >> shift) + 1] = True
+    return near
 
 
 def _read(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[Any], Mask | None]]:

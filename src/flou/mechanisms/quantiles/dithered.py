@@ -61,11 +61,15 @@ class Dithered(Records):
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return np.zeros(0, dtype=np.int64)
-        seen, heights = np.unique(self.base.ranked(first, last), return_counts=True)
-        begins = np.concatenate([[first - 1], first - 1 + np.cumsum(heights)])
-        begins[0] = self.base.below(int(seen[0]))  # whole cells, also at the two ends
-        begins[-1] = self.base.below(int(seen[-1]) + 1)
-        parts, start = [], int(begins[0])
+        codes = self.base.ranked(first, last)
+        whole = self.base.below_each(codes[[0, -1]] + np.array([0, 1]))  # whole cells, also at the two ends
+        start, stop = whole.tolist()
+        if stop - start <= CROWD:
+            return self._run(start, stop)[first - 1 - start : last - start]
+        steps = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+        seen = codes[np.concatenate([[0], steps])]
+        begins = np.concatenate([[start], first - 1 + steps, [stop]])
+        parts = []
         for i in np.flatnonzero(np.diff(begins) > CROWD).tolist():
             before, after = int(begins[i]), int(begins[i + 1])
             a, b = max(before, first - 1), min(after, last)
@@ -75,7 +79,7 @@ class Dithered(Records):
                 crowd.ranked(a - before, b - before) + int(seen[i]) * self.places,
             ]
             start = after
-        parts.append(self._run(start, int(begins[-1])))
+        parts.append(self._run(start, stop))
         result = np.concatenate(parts)
         skipped = 0 if begins[1] - begins[0] > CROWD else first - 1 - int(begins[0])
         return result[skipped : skipped + last - first + 1]
@@ -187,4 +191,8 @@ class Part(Records):
         self._records.prepare([(first + self._start, last + self._start) for first, last in spans])
 
     def below(self, cell: int) -> int:
-        return min(max(self._records.below(self._first + cell), self._start), self._stop) - self._start
+        return int(self.below_each(np.array([cell], dtype=np.int64))[0])
+
+    def below_each(self, cells: Integers) -> Integers:
+        found: Integers = np.clip(self._records.below_each(self._first + cells), self._start, self._stop) - self._start
+        return found

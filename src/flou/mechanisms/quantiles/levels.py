@@ -137,5 +137,5 @@ def _steps(records: Records, first: int, last: int) -> tuple[Integers, Integers]
     after = np.empty(held.size + 1, dtype=np.int64)
     after[1:-1] = starts + (max(first, 1) - 1)
     # the first and the last cell may hold more records than these
-    after[0], after[-1] = records.below(int(held[0])), records.below(int(held[-1]) + 1)
+    after[[0, -1]] = records.below_each(held[[0, -1]] + np.array([0, 1]))
     return held, after

@@ -19,6 +19,7 @@ __all__ = ["Floats", "running", "sliding", "total", "up_to"]
 Floats: TypeAlias = NDArray[np.float64]
 
 CHUNK = 256  # terms that are added up as floats
+FEW = 1024  # terms that are added up one by one, which takes less time then
 _TINY = 2.0**-900
 
 
@@ -30,10 +31,9 @@ def total(logs: Floats) -> float:
 
 def running(logs: Floats) -> Floats:
     """logs of the sums of e^logs up to and with each term."""
-    chunks = -(-logs.size // CHUNK)
-    if chunks < 2:
+    if logs.size <= FEW:
         return np.logaddexp.accumulate(logs)
-    table: Floats = np.full((chunks, CHUNK), -math.inf)
+    table: Floats = np.full((-(-logs.size // CHUNK), CHUNK), -math.inf)
     table.reshape(-1)[: logs.size] = logs
     found = _floats(table)
     if found is None:
@@ -59,14 +59,14 @@ def _floats(table: Floats) -> tuple[Floats, Floats] | None:
 
 def _running_rows(table: Floats) -> Floats:
     """``running`` for each row."""
-    found = _floats(table) if table.size > CHUNK else None
+    found = _floats(table) if table.size > FEW else None
     return np.logaddexp.accumulate(table, axis=1) if found is None else found[0][:, None] + np.log(found[1])
 
 
 def up_to(places: Integers, values: Integers) -> Integers:
     """How many of the places, all different and in order, are at most each value."""
     if places.size and int(places[-1] - places[0]) + 1 == places.size:
-        counts: Integers = np.clip(values - (places[0] - 1), 0, places.size)
+        counts: Integers = np.minimum(np.maximum(values - (places[0] - 1), 0), places.size)
         return counts
     return np.searchsorted(places, values, side="right")
 

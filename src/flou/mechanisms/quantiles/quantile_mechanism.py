@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 from flou.bits import SYSTEM, Bits
@@ -52,7 +53,7 @@ class QuantileMechanism(Mechanism):
     def relation(self) -> Relation:
         return self.guarantee.relation
 
-    @property
+    @cached_property
     def ordered(self) -> tuple[Fraction, ...]:
         """The different probabilities, from the smallest to the largest: what a method answers."""
         return tuple(sorted(set(self.probabilities)))

@@ -209,5 +209,8 @@ class _Still(Dithered):
     def below(self, cell: int) -> int:
         return self._fine.below(cell)
 
+    def below_each(self, cells: Integers) -> Integers:
+        return self._fine.below_each(cells)
+
     def ranked(self, first: int, last: int) -> Integers:
         return self._fine.ranked(first, last)

@@ -50,12 +50,16 @@ def rank_of(p: Fraction, rows: int) -> int:
     return min(max(-(-p.numerator * rows // p.denominator), 1), rows)
 
 
+def _is_exact(p: Any) -> bool:
+    return type(p) is Fraction and 0 <= p.numerator <= p.denominator <= FINEST
+
+
 def fractions_of(probabilities: Number | Iterable[Number]) -> tuple[Fraction, ...]:
     """One or many probabilities as exact fractions, in the order given; equal ones may repeat."""
     values: Any = probabilities.tolist() if isinstance(probabilities, np.ndarray) else probabilities
     if isinstance(values, str) or not isinstance(values, Iterable):
         values = (values,)
-    found = tuple(probability("p", p).limit_denominator(FINEST) for p in values)
+    found = tuple(p if _is_exact(p) else probability("p", p).limit_denominator(FINEST) for p in values)
     if not 1 <= len(found) <= MOST_QUANTILES:
         raise InvalidParameter(
             f"Between 1 and {MOST_QUANTILES} quantiles can be asked for, got {len(found)}.",

@@ -42,7 +42,7 @@ def test_numbers_of_another_run_are_noticed(tmp_path):
 def test_the_committed_run_is_whole_and_keeps_the_claims(results):
     """Every cell is there with enough runs, and no claim is broken beyond what the page lists."""
     assert [result.cell for result in results] == list(cells())
-    least = {"regression": 1000}
+    least = {"quantiles": 400, "regression": 1000}
     assert all(r.found["data"].runs >= least.get(r.cell.statistic, 2000) for r in results)
     assert shortfalls(results) == []
     assert all(one.holds for one in summaries(results))

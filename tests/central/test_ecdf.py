@@ -49,7 +49,7 @@ def noisy(records, relation, epsilon, grouped, cheaper):
     context = table._context()
     grid, tree = question._grid(context), question.tree(context)
     found = np.atleast_2d(table._rows.collect(question.requests(context))[0])
-    every = np.concatenate([tree.counts(grid.records(row, None, None)) for row in found])
+    every = np.concatenate([tree.counts(grid.counted(row)) for row in found])
     return Tree(0.5, epsilon=cheaper * tree.epsilon, **_shaped(tree)).noise(grid.cells), every
 
 
@@ -87,7 +87,7 @@ def test_what_is_released_are_these_counts(relation):
     release = table.ecdf("x", epsilon=1)
     question, context = Ecdf("x", 1), table._context()
     grid = question._grid(context)
-    records = grid.records(np.bincount(values, minlength=10), None, None)
+    records = grid.counted(np.bincount(values, minlength=10))
     tree = question.tree(context)
     alone = tree.distribution(records, SeededBits("same"))
     places = np.unique(alone.edges, return_index=True)[1][1:]

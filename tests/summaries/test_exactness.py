@@ -12,6 +12,7 @@ from flou.domain import Categories, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.summaries import Code, Counts, MomentGrid, Sums, array_rows, duck_rows, duck_sql, rows_of
 from flou.summaries.edges import ends
+from flou.summaries.spread import SCALE
 from summaries.engines import Made, as_duckdb
 
 generator = np.random.default_rng(20261117)
@@ -93,16 +94,21 @@ def test_ends(domain):
 
 
 def wrong_engines():
-    """Rules that look right: no floor, a last cell too many, a spread cut instead of rounded, constants of 32 bits."""
-    read, clipped, spread = duck_sql.ColumnSQL.cell, duck_sql._clipped, duck_sql.spread_sql
+    """Rules that look right: no floor, a last cell too many or none, a spread cut and not rounded, 32 bits."""
+    read, clipped = duck_sql.ColumnSQL.cell, duck_sql.clipped_sql
     yield duck_sql.ColumnSQL, "cell", lambda *given: read(*given).replace("FLOOR(", "(")
-    yield duck_sql, "_clipped", lambda *given: clipped(*given).replace("'2147483647.0'", "'2147483648.0'")
-    yield duck_rows, "spread_sql", lambda cell: f"floor({spread(cell)[1:].split(' + ')[0]})"
+    yield duck_rows, "clipped_sql", lambda *given: clipped(*given).replace("'1073741823.5'", "'1073741824.5'")
+    yield (
+        duck_rows,
+        "clipped_sql",
+        lambda cell, domain: clipped(cell, domain).replace(f"isfinite({cell} * ", "abs(1 / "),
+    )
+    yield duck_rows, "squared_sql", lambda cell: f"floor({cell} * {cell} * {SCALE}::DOUBLE) / {SCALE}::DOUBLE"
     yield duck_sql, "_double", lambda number: f"{float(np.float32(number))!r}::DOUBLE"
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "wrong"), list(wrong_engines()), ids=["no floor", "end", "spread", "float32"]
+    ("module", "name", "wrong"), list(wrong_engines()), ids=["no floor", "end", "no end", "spread", "float32"]
 )
 def test_wrong_rules_are_seen(monkeypatch, module, name, wrong):
     """The comparison has teeth: an engine with a wrong rule gives other integers, or none."""

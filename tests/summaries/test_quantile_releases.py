@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from summaries.engines import Made
 
 import flou
 from flou.bits import SeededBits
+from summaries.engines import Made
 
 DOMAINS = {"x": flou.Interval(0, 100), "g": flou.Categories(["a", "b"])}
 

@@ -19,7 +19,7 @@ import pytest
 
 from flou.domain import Categories, Integers, Interval
 from flou.errors import InvalidData
-from flou.summaries import Code, Counts, MomentGrid, Sums, column, rows_of
+from flou.summaries import Code, Counts, MomentGrid, Sums, column, duck_sql, rows_of
 from flou.summaries.rows import quiet
 from summaries.engines import KINDS, Made
 
@@ -193,6 +193,25 @@ def test_statistics_of_files_leave_nan_out(tmp_path):
             for condition, kept in [(x < 50, 2), (x > 1, 1), (x != 7, 2), (~(x < 50), 1), (~(x > 60), 3), (x > 60, 0)]:
                 assert rows.where(condition).collect(ident)[0].sum() == kept, condition
             assert rows.capped("x", 1).collect(ident)[0].tolist() == [1, 1, 0]
+
+
+STRAY = [
+    Interval(0, 50, missing=50),
+    Interval(0, 2, missing=0.5),
+    Interval(5, 50, missing=50),
+    Interval(0, 1, missing=0),
+]
+
+
+@pytest.mark.parametrize("domain", STRAY, ids=str)
+def test_stray_cells_need_words_for_nan(tmp_path, monkeypatch, domain):
+    """NaN inside, below and above of what a file says its values are is missing, and would not be without the words."""
+    pq.write_table(pa.table({"x": [1.0, 2.0, math.nan]}), tmp_path / "nan.parquet")
+    request = [MomentGrid.of("x", domain).request()]
+    expected = rows_of({"x": [1.0, 2.0, None]}).collect(request)[0]
+    assert (rows_of(tmp_path / "nan.parquet").collect(request)[0] == expected).all()
+    monkeypatch.setattr(duck_sql, "_nan_by_its_words", lambda x: x)
+    assert (rows_of(tmp_path / "nan.parquet").collect(request)[0] != expected).any()
 
 
 def test_engines_say_nothing():

@@ -26,18 +26,18 @@ def coordinates(cells):
 
 @given(st.integers(0, CELLS - 1))
 def test_nearest(cell):
-    """The spread is a nearest whole number to f (2^31 - f) / 2^44, up to the rounding of one product to 53 bits."""
-    found = int(_spread(np.array([cell]))[0])
-    assert abs(found - Fraction(cell * (CELLS - cell), 2**44)) <= Fraction(1, 2) + Fraction(1, 2**37)
+    """The spread is a nearest whole number to 2^18 t (1 - t) at the middle of the cell, but for a rounded square."""
+    found, t = int(_spread(np.array([cell]))[0]), Fraction(2 * cell + 1, 2 * CELLS)
+    assert abs(found - STEPS * t * (1 - t)) <= Fraction(1, 2) + Fraction(1, 2**37)
     assert 0 <= found < Spread(Interval(0, 1)).size
 
 
 @given(st.integers(0, CELLS - 1))
 def test_error(cell):
-    """h is K t (1 - t) at the middle of the cell, but for half a step and 2."""
+    """h is K t (1 - t) at the middle of the cell, but for half a step and 1."""
     t = Fraction(2 * cell + 1, GRID.unit)
     found = int(_spread(np.array([cell]))[0]) * (GRID.unit // STEPS)
-    assert abs(found - GRID.unit * t * (1 - t)) < Fraction(GRID.unit, 2 * STEPS) + 2
+    assert abs(found - GRID.unit * t * (1 - t)) < Fraction(GRID.unit, 2 * STEPS) + 1
 
 
 def test_norm_at_the_ends():

@@ -12,7 +12,9 @@ moved count lies outside of its interval, that is stretched to hold it too, and 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,14 +22,17 @@ from numpy.typing import NDArray
 
 from flou.central.price import width_of
 from flou.laws import Law
+from flou.laws.law import Floats
 from flou.laws.normal import log_gamma
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
-from flou.theory.noise_and_sampling import Spread
+from flou.theory.tails import surprise
 
 __all__ = ["CountUncertainty"]
 
 SMALL = 2000  # variances of counts, and widths of noises, up to which probabilities are summed over exactly
+TOGETHER = 128  # counts whose rates are searched at once: enough for speed, few enough for the cache
+TABLE = 2**13  # of factorials: more than any Poisson count that is summed over
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +52,9 @@ class CountUncertainty(Uncertainty):
 
     def population(self, level: float) -> Interval:
         distinct, places = np.unique(self._possible, return_inverse=True)  # many bins, few different counts
-        rates = np.array([self._rates(int(y), level) for y in distinct.tolist()]).reshape(-1, 2)
-        ends = rates[places.reshape(self.noisy.shape)]
-        return self._shaped(ends[..., 0], ends[..., 1])
+        parts = [self._rates(distinct[i : i + TOGETHER], level) for i in range(0, distinct.size, TOGETHER)]
+        low, high = np.hstack(parts)[:, places.reshape(self.noisy.shape)] if parts else np.zeros((2, *self.noisy.shape))
+        return self._shaped(low, high)
 
     @property
     def _possible(self) -> NDArray[np.int64]:
@@ -72,77 +77,96 @@ class CountUncertainty(Uncertainty):
     def grid(self) -> float:
         return 0.0
 
-    def _rates(self, y: int, level: float) -> tuple[float, float]:
-        tail = (1 - level) / 2
-        most = float(self.rows) if self.rows is not None else math.inf
-        start, step = float(y), max(4 * self._width, 4 * math.sqrt(max(y, 1)), 4.0)
+    def _rates(self, y: NDArray[np.int64], level: float) -> Floats:
+        """The lower and the upper ends for several counts, searched for together."""
+        tail, most = (1 - level) / 2, math.inf if self.rows is None else float(self.rows)
+        step = np.maximum(np.maximum(4 * self._width, 4 * np.sqrt(np.maximum(y, 1))), 4.0)
+        counts, side = np.concatenate([y, y]), np.repeat([-1, 1], y.size)
+        limit = np.where(side < 0, 0.0, most)
 
-        def too_large(rate: float) -> bool:
-            p = self._at_least(y, rate)
-            return p < tail or (p < 2 * tail and self._one_sided(rate, tail) == "below")
+        def surprised(rate: Floats) -> NDArray[np.bool_]:
+            p = self._beyond(counts, rate, side)
+            result, doubtful = p < tail, np.flatnonzero((p >= tail) & (p < 2 * tail))
+            result[doubtful] = self._one_sided(rate[doubtful], tail) == -side[doubtful]
+            return np.asarray(result)
 
-        def too_small(rate: float) -> bool:
-            p = self._at_most(y, rate)
-            return p < tail or (p < 2 * tail and self._one_sided(rate, tail) == "above")
+        return _crossing(surprised, counts.astype(np.float64), np.concatenate([-step, step]), limit).reshape(2, -1)
 
-        return _crossing(too_large, start, -step, 0.0), _crossing(too_small, start, step, most)
+    def _one_sided(self, rate: Floats, tail: float) -> NDArray[np.int64]:
+        """The side of a rate on which no count is a surprise, so that the other one has both tails.
 
-    def _one_sided(self, rate: float, tail: float) -> str:
-        """The side of a rate on which no count is a surprise, not even 0 or all rows: the other one has both tails."""
-        below = self._at_most(0, rate) >= tail
-        above = self.rows is not None and self._at_least(self.rows, rate) >= tail
-        return "" if below == above else "below" if below else "above"
+        1 where not even 0 is a surprise, -1 where not even all rows are, 0 where that holds for both or for none.
+        """
+        below = self._beyond(np.zeros(rate.size, dtype=np.int64), rate, np.ones(rate.size)) >= tail
+        if self.rows is None:
+            return below.astype(np.int64)
+        above = self._beyond(np.full(rate.size, self.rows), rate, -np.ones(rate.size)) >= tail
+        return below.astype(np.int64) - above
 
     @property
     def _width(self) -> float:
         return width_of(self.noise)
 
-    def _variance(self, rate: float) -> float:
+    def _variance(self, rate: Floats) -> Floats:
         """Of the count over samples: Poisson, or binomial."""
-        return rate if self.rows is None else rate * max(1 - rate / max(self.rows, 1), 0.0)
+        return rate if self.rows is None else rate * np.maximum(1 - rate / max(self.rows, 1), 0.0)
 
-    def _is_smooth(self, rate: float) -> bool:
-        return max(self._variance(rate), self._width) > SMALL
+    def _beyond(self, y: NDArray[np.int64], rate: Floats, side: NDArray[Any]) -> Floats:
+        """P(count + noise >= y) where the side is -1, P(count + noise <= y) where it is 1, for symmetric noise."""
+        variance = self._variance(rate)
+        smooth = np.maximum(variance, self._width) > SMALL
+        result = np.empty(rate.size)
+        if smooth.any():
+            w = side[smooth] * (rate[smooth] - y[smooth]) - 0.5
+            both = surprise(self.noise, np.ones((w.size, 1)), np.sqrt(variance[smooth]), w)
+            result[smooth] = np.where(w < 0, 1 - both / 2, both / 2)
+        few = ~smooth
+        if few.any():
+            k, p = self._counts(rate[few])
+            result[few] = np.sum(p * self.noise.sf(side[few, None].astype(np.int64) * (k - y[few, None]) - 1), axis=1)
+        return result
 
-    def _at_least(self, y: int, rate: float) -> float:
-        """P(count + noise >= y) when the expected count is ``rate``."""
-        if self._is_smooth(rate):
-            return self._spread(rate).above(y - 0.5 - rate)
-        k, p = self._counts(rate)
-        return float(np.dot(p, self.noise.sf(y - k - 1)))
-
-    def _at_most(self, y: int, rate: float) -> float:
-        if self._is_smooth(rate):
-            return self._spread(rate).above(rate - y - 0.5)
-        k, p = self._counts(rate)
-        return float(np.dot(p, self.noise.cdf(y - k)))
-
-    def _spread(self, rate: float) -> Spread:
-        return Spread.of(self.noise, [1.0], math.sqrt(self._variance(rate)))
-
-    def _counts(self, rate: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The counts that matter and their probabilities."""
-        rows, reach = self.rows, math.ceil(10 * math.sqrt(self._variance(rate)) + 30)
-        k = np.arange(max(0, math.floor(rate) - reach), math.floor(rate) + reach + 1)
-        if rate == 0:
-            return k, (k == 0).astype(np.float64)
+    def _counts(self, rate: Floats) -> tuple[NDArray[np.int64], Floats]:
+        """The counts that matter and their probabilities, a row for every rate."""
+        rows, reach = self.rows, math.ceil(10 * math.sqrt(float(np.max(self._variance(rate)))) + 30)
+        k = np.floor(rate).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+        possible = k >= 0 if rows is None else (k >= 0) & (k <= rows)
+        held, rate = np.where(possible, k, 0), rate[:, None]
+        known = (rate > 0) if rows is None else (rate > 0) & (rate < rows)  # otherwise there is one count, the rate
+        mean = np.where(known, rate, 0.5)
         if rows is None:
-            return k, np.exp(k * math.log(rate) - rate - log_gamma(k + 1.0))
-        k = k[k <= rows]
-        if rate >= rows:
-            return k, (k == rows).astype(np.float64)
-        choose = log_gamma(rows + 1.0) - log_gamma(k + 1.0) - log_gamma(rows - k + 1.0)
-        return k, np.exp(choose + k * math.log(rate / rows) + (rows - k) * math.log1p(-rate / rows))
+            log_p = held * np.log(mean) - mean - _log_factorial(held)
+        else:
+            choose = log_gamma(rows + 1.0) - _log_factorial(held) - _log_factorial(rows - held)
+            share = mean / max(rows, 1)
+            log_p = choose + held * np.log(share) + (rows - held) * np.log1p(-share)
+        return k, np.where(possible, np.where(known, np.exp(log_p), k == rate), 0.0)
 
 
-def _crossing(surprised: Any, start: float, step: float, limit: float) -> float:
-    """Walk from a rate that is no surprise until it is one, and bisect; stop at the limit."""
+def _log_factorial(k: NDArray[np.int64]) -> Floats:
+    """log k!, from a table where that has all of them."""
+    return np.asarray(_table()[k] if int(k.max()) < TABLE else log_gamma(k + 1.0))
+
+
+@cache
+def _table() -> Floats:
+    return np.asarray(log_gamma(np.arange(1.0, TABLE + 1)))
+
+
+def _crossing(surprised: Callable[[Floats], NDArray[np.bool_]], start: Floats, step: Floats, limit: Floats) -> Floats:
+    """Walk from rates that are no surprise until they are, and bisect; stop at the limits."""
     inside, outside = start, start + step
-    while not surprised(outside := max(outside, limit) if step < 0 else min(outside, limit)):
-        if outside == limit:
-            return limit
-        inside, outside, step = outside, outside + 2 * step, 2 * step
+    while True:
+        outside = np.where(step < 0, np.maximum(outside, limit), np.minimum(outside, limit))
+        on = ~surprised(outside)
+        inside = np.where(on, outside, inside)
+        on &= outside != limit
+        if not on.any():
+            break
+        step = np.where(on, 2 * step, step)
+        outside = np.where(on, outside + step, outside)
     for _ in range(16):
         middle = (inside + outside) / 2
-        inside, outside = (inside, middle) if surprised(middle) else (middle, outside)
+        far = surprised(middle)
+        inside, outside = np.where(far, inside, middle), np.where(far, middle, outside)
     return inside

@@ -99,7 +99,7 @@ class Ecdf(Question):
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
         grid, tree = self._grid(context), self.tree(context)
         drawn = [
-            tree.distribution(grid.records(row, None, None), context.bits) for row in np.atleast_2d(found[0])
+            tree.distribution(grid.counted(row), context.bits) for row in np.atleast_2d(found[0])
         ]  # group by group, each with noise of its own
         groups = None if self.by is None else names_of(context.domain(self.by))
         band = EcdfBand(tree, drawn, grid, self.points, groups)

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from flou.mechanisms.quantiles import Records
 
-__all__ = ["Look", "LookedUp"]
+__all__ = ["Groups", "Look", "LookedUp"]
 
 Integers: TypeAlias = NDArray[np.int64]
 Look: TypeAlias = Callable[[list[tuple[int, int]]], tuple[Integers, Integers]]
+LookAtAll: TypeAlias = Callable[[list[tuple[int, int]]], tuple[Integers, Integers, Integers]]
 
 
 class LookedUp(Records):
@@ -87,7 +88,10 @@ class LookedUp(Records):
         apart = np.flatnonzero(self._ends[new[1:]] > self._ends[new[:-1] + 1])  # records lie between the two
         first, last = new[np.concatenate([[0], apart + 1])], new[np.concatenate([apart, [-1]])] + 1
         spans = np.minimum(np.stack([first, last], axis=1) << self._shift, self.cells)
-        codes, heights = self._look([(int(a), int(b)) for a, b in spans.tolist()])
+        self._learn(new, *self._look([(int(a), int(b)) for a, b in spans.tolist()]))
+
+    def _learn(self, new: Integers, codes: Integers, heights: Integers) -> None:
+        """What the coarse cells hold that were not seen yet."""
         merged = np.concatenate([self._fine, codes])
         order = np.argsort(merged, kind="stable")
         self._fine, self._heights = merged[order], np.concatenate([self._heights, heights])[order]
@@ -96,3 +100,44 @@ class LookedUp(Records):
         sums = np.concatenate([[0], np.cumsum(self._heights)])
         inside = sums[1:] - sums[np.searchsorted(self._fine, coarse << self._shift)]
         self._after = np.concatenate([[0], np.minimum(self._ends[coarse] + inside, self._ends[coarse + 1])])
+
+
+class Groups:
+    """The records of several groups, a row of ``counts`` each; ``look`` sees all of them at once.
+
+    It returns groups, occupied codes and their counts, in order.
+    """
+
+    def __init__(self, counts: Integers, *, shift: int, cells: int, look: LookAtAll) -> None:
+        self._look, self._shift, self._cells = look, shift, cells
+        self.records = [
+            LookedUp(row, shift=shift, cells=cells, look=self._look_at(group)) for group, row in enumerate(counts)
+        ]
+
+    def _look_at(self, group: int) -> Look:
+        def look(spans: list[tuple[int, int]]) -> tuple[Integers, Integers]:
+            groups, codes, heights = self._look(spans)
+            held = groups == group
+            return codes[held], heights[held]
+
+        return look
+
+    def prepare(self, ranks: Callable[[int], list[tuple[int, int]]]) -> None:
+        """One look for all groups, around the ranks that each of them is likely to be asked for, by its rows."""
+        if len(self.records) == 1:
+            return  # it looks by itself, when it knows what it needs
+        near = np.zeros(self.records[0]._seen.size, dtype=np.bool_)
+        for one in self.records:
+            for span in ranks(one.rows):
+                part = one._coarse(*span)
+                near[max(part.start - 1, 0) : part.stop + 1] |= part.stop > part.start
+        cells = np.flatnonzero(near)
+        if not cells.size:
+            return
+        apart = np.flatnonzero(np.diff(cells) > 1)
+        first, last = cells[np.concatenate([[0], apart + 1])], cells[np.concatenate([apart, [-1]])] + 1
+        spans = np.minimum(np.stack([first, last], axis=1) << self._shift, self._cells)
+        groups, codes, heights = self._look([(int(a), int(b)) for a, b in spans.tolist()])
+        ends = np.searchsorted(groups, np.arange(len(self.records) + 1))
+        for one, start, stop in zip(self.records, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+            one._learn(cells, codes[start:stop], heights[start:stop])

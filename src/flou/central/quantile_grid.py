@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.looked_up import LookedUp
+from flou.central.looked_up import Groups, LookedUp
 from flou.central.question import Tallier
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
@@ -68,18 +69,31 @@ class QuantileGrid:
         assert isinstance(self.domain, Interval)
         return Code(self.column, self.domain.with_cells(self.cells >> self.shift))
 
+    def counted(self, counts: NDArray[np.int64]) -> CellCounts:
+        """The records behind counts that say everything."""
+        held = np.flatnonzero(counts)
+        return CellCounts(held, counts[held], cells=self.cells)
+
     def records(
-        self, counts: NDArray[np.int64], tally: Tallier | None, within: tuple[Code, int] | None
-    ) -> CellCounts | LookedUp:
-        """The records behind the counts of the first look, in one group."""
+        self,
+        counts: NDArray[np.int64],
+        tally: Tallier | None,
+        by: Code | None,
+        ranks: Callable[[int], list[tuple[int, int]]],
+    ) -> Sequence[CellCounts | LookedUp]:
+        """The records of each group behind the counts of the first look, a row for each group.
+
+        ``ranks`` tells which ones are likely to be asked for: groups share a second look around them.
+        """
         if self.shift == 0 or tally is None:
-            held = np.flatnonzero(counts)
-            return CellCounts(held, counts[held], cells=self.cells)
+            return [self.counted(row) for row in counts]
 
         def look(spans: list[tuple[int, int]]) -> Tally:
-            return tally(Code(self.column, self.domain), spans, within)
+            return tally(Code(self.column, self.domain), spans, by)
 
-        return LookedUp(counts, shift=self.shift, cells=self.cells, look=look)
+        groups = Groups(counts, shift=self.shift, cells=self.cells, look=look)
+        groups.prepare(ranks)
+        return groups.records
 
     @property
     def _step(self) -> float:

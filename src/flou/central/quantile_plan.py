@@ -6,6 +6,7 @@ has counted everything already, so that its intervals are free.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,6 +35,7 @@ __all__ = ["METHODS", "Drawn", "QuantilePlan"]
 METHODS = ("auto", "inverse-sensitivity", "exponential", "independent", "joint", "recursive", "tree", "histogram")
 JOINTLY = {"substitute": 150, "add-remove": 30}  # more quantiles than these are cheaper one after the other
 RECURSIVELY = 300
+NEAR = 200  # over epsilon: ranks from a target within which nearly all draws look
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,11 @@ class QuantilePlan:
             "histogram": HistogramMethod,
         }
         return kinds[self.choice[0]](self.probabilities, **options)
+
+    def ranks(self, rows: int) -> list[tuple[int, int]]:
+        """The ranks that a draw is likely to ask for, of so many records."""
+        reach = math.ceil(NEAR / self.epsilon)
+        return [(math.floor(p * rows) - reach, math.ceil(p * rows) + reach) for p in self.probabilities]
 
     def draw(self, records: Records, bits: Bits, grain: int = 1) -> Drawn:
         """One release; cells below multiples of ``grain`` are counted without a second look."""

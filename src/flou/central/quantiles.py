@@ -78,11 +78,9 @@ class Quantiles(Question):
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
         plan, grid = self._plan(context), self._grid(context)
-        counts = np.atleast_2d(found[0])
-        drawn = []
-        for group, row in enumerate(counts):
-            within = None if self.by is None else (context.code(self.by), group)
-            drawn.append(plan.draw(grid.records(row, context.tally, within), context.bits, 1 << grid.shift))
+        by = None if self.by is None else context.code(self.by)
+        records = grid.records(np.atleast_2d(found[0]), context.tally, by, plan.ranks)
+        drawn = [plan.draw(group, context.bits, 1 << grid.shift) for group in records]
         name, why = plan.choice
         values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]))
         labels = self._labels(plan, None if self.by is None else names_of(context.domain(self.by)))

@@ -25,7 +25,7 @@ from flou.summaries.rows import Spans, Tally
 
 __all__ = ["Context", "Draft", "Question", "Tallier"]
 
-Tallier: TypeAlias = Callable[[Code, Spans, tuple[Code, int] | None], Tally]
+Tallier: TypeAlias = Callable[[Code, Spans, Code | None], Tally]
 
 
 @dataclass(frozen=True)

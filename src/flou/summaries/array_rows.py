@@ -83,8 +83,8 @@ class ArrayRows(Rows):
         self._seen |= {code.column: found for code, found in seen.items()}
         return totals
 
-    def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
-        found = [np.zeros(0, dtype=np.int64)]
+    def tally(self, code: Code, spans: Spans, by: Code | None = None) -> Tally:
+        found, groups = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         edges = np.array(spans, dtype=np.int64).reshape(-1)  # in order, so that the insides have odd places
         coarse, shift = self._coarse(code)
         near = None if coarse is None else _table(spans, shift)
@@ -95,11 +95,16 @@ class ArrayRows(Rows):
             if coarse is not None and near is not None:
                 some = start + np.flatnonzero(np.take(near, coarse[start:stop], mode="clip"))
             codes = code.domain.encode(self._values(code.column, some))
-            held: Mask = np.full(codes.size, True) if aligned else np.searchsorted(edges, codes, side="right") % 2 == 1
-            if within is not None:
-                held &= within[0].domain.encode(self._values(within[0].column, some)) == within[1]
+            held: Mask | slice = slice(None) if aligned else np.searchsorted(edges, codes, side="right") % 2 == 1
             found.append(codes[held])
-        return np.unique(np.concatenate(found), return_counts=True)
+            if by is not None:
+                groups.append(by.domain.encode(self._values(by.column, some))[held])
+        codes = np.concatenate(found)
+        if by is None:
+            held_codes, counts = np.unique(codes, return_counts=True)
+            return np.zeros_like(held_codes), held_codes, counts
+        pairs, counts = np.unique(np.concatenate(groups) * code.domain.size + codes, return_counts=True)
+        return pairs // code.domain.size, pairs % code.domain.size, counts
 
     def _coarse(self, code: Code) -> tuple[NDArray[np.uint16] | None, int]:
         """What a first look kept of this column, and how many last bits of the codes it leaves out."""

@@ -2,17 +2,20 @@
 
 All requests of one call share one pass: every sum and every table of counts is one grouping set of one query.
 
-Codes and their products are whole DOUBLEs, cut into limbs of 16 bits and averaged, because in groups DuckDB averages
-doubles about twice as fast as it sums them, or integers. Nothing is lost: a sum of n limbs stays below 2^53, so that it
+Codes and their products are whole DOUBLEs, cut into limbs of 16 bits. In groups they are averaged, because DuckDB does
+that about twice as fast as it sums doubles, or integers. Nothing is lost: a sum of n limbs stays below 2^53, so that it
 is exact in any order, and in a double; n times its rounded quotient by n errs by less than 2^-51 of n 2^16, and the
 nearest whole number is the sum for all n up to 2^35. Beyond, the pass is repeated with limbs of 8 bits.
+
+Codes of intervals are summed as they are read, from the middle of their grid: that is a whole number or a half, and n
+times the middle is added at the end. Their spread is 2^16 less a square, and is summed as that square.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
+from flou.domain import Interval
 from flou.summaries.condition import Condition, named
-from flou.summaries.duck_sql import EXACT, ColumnSQL, condition_sql, rounded_sql, spread_sql
+from flou.summaries.duck_batches import in_batches
+from flou.summaries.duck_sql import EXACT, ColumnSQL, clipped_sql, condition_sql, middle, rounded_sql, squared_sql
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
 from flou.summaries.progress import reported
 from flou.summaries.request import Code, Counts, Request, Term
 from flou.summaries.rows import Rows, Spans, Tally, free, quiet
-from flou.summaries.spread import Spread
+from flou.summaries.spans_sql import spans_sql
+from flou.summaries.spread import MOST, SCALE, Spread
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["DuckRows"]
 
 LIMBS = (16, 8)  # bits of the parts of a sum
+SQUARE = round(-math.log2(SCALE))
 AVERAGED = 2**51  # below this a sum is the nearest whole number to its rows times its average
 
 
@@ -76,8 +83,18 @@ class DuckRows(Rows):
                     break
         return [query.placed(request, found) for request in requests]
 
-    def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
-        names = {code: "flou_c"} | ({} if within is None else {within[0]: "flou_g"})
+    def tally(self, code: Code, spans: Spans, by: Code | None = None) -> Tally:
+        names = {code: "flou_c"} | ({} if by is None else {by: "flou_g"})
+        with quiet(self.engine):
+            rows = self._coded(names).filter(spans_sql("flou_c", spans))
+            group = "0" if by is None else names[by]
+            keys = f"CAST({group} AS BIGINT) AS g, CAST(flou_c AS BIGINT) AS c"
+            found = self._fetched(rows.aggregate(f"{keys}, count(*) AS n", ", ".join(names.values())).order("g, c"))
+        groups, codes, counts = (found[name].astype(np.int64) for name in "gcn")
+        return groups, codes, counts
+
+    def _coded(self, names: dict[Code, str]) -> DuckDBPyRelation:
+        """Only the codes of the rows, under these names."""
         for wanted in names:
             self.require(wanted.column)
         columns = {wanted: self._columns[wanted.column] for wanted in names}
@@ -87,12 +104,14 @@ class DuckRows(Rows):
             f"{column.code(w.domain, None if cells[w] is None else f'{names[w]}_cell')} AS {names[w]}"
             for w, column in columns.items()
         )
-        inside = " OR ".join(f"(flou_c >= {a} AND flou_c < {b})" for a, b in spans) or "false"
-        group = "" if within is None else f" AND flou_g = {within[1]}"
+        return self._relation.project(", ".join(read)).project(", ".join(coded))
+
+    def codes(self, wanted: Sequence[Code]) -> Iterator[list[NDArray[np.int64]]]:
+        names = {code: f"flou_c{i}" for i, code in enumerate(dict.fromkeys(wanted))}
         with quiet(self.engine):
-            rows = self._relation.project(", ".join(read)).project(", ".join(coded)).filter(f"({inside}){group}")
-            found = self._fetched(rows.aggregate("CAST(flou_c AS BIGINT) AS c, count(*) AS n", "flou_c").order("c"))
-        return found["c"].astype(np.int64), found["n"].astype(np.int64)
+            casts = (f"CAST({name} AS BIGINT) AS {name}" for name in names.values())
+            for found in in_batches(self._coded(names).project(", ".join(casts))):
+                yield [found[list(names).index(code)] for code in wanted]
 
     def _fetched(self, relation: DuckDBPyRelation) -> dict[str, NDArray[Any]]:
         """The one place where an answer leaves DuckDB."""
@@ -135,17 +154,16 @@ class _Query:
         self.codes: dict[tuple[Code, str], str] = {}  # the names of codes, and of keys
         self.sums: dict[tuple[int, frozenset[Code]], list[tuple[str, int]]] = {}  # of limbs, and their shifts
         averages: list[str] = []
-        groupings: dict[frozenset[str], None] = {}
-        for request in requests:
-            groupings.setdefault(frozenset(self._name(code, "k") for code in _keys(request)))
-            for term in () if isinstance(request, Counts) else request.terms:
-                if term and _product(term) not in self.sums:
-                    limbs = self._limbs(term)
-                    names = [f"s{len(averages) + i}" for i in range(len(limbs))]
-                    averages += [f"coalesce(avg({limb}), 0) AS {n}" for n, (limb, _) in zip(names, limbs, strict=True)]
-                    self.sums[_product(term)] = [(n, shift) for n, (_, shift) in zip(names, limbs, strict=True)]
-        keys = {name: code for (code, kind), name in self.codes.items() if kind == "k"}
+        groupings = dict.fromkeys(frozenset(self._name(code, "k") for code in _keys(request)) for request in requests)
+        keys = {name: code for (code, _), name in self.codes.items()}
         self.keys = list(keys)
+        added = "avg" if keys else "sum"
+        for term in (term for r in requests if not isinstance(r, Counts) for term in r.terms):
+            if term and _product(term) not in self.sums:
+                limbs = self._limbs(term)
+                names = [f"s{len(averages) + i}" for i in range(len(limbs))]
+                averages += [f"coalesce({added}({limb}), 0) AS {n}" for n, (limb, _) in zip(names, limbs, strict=True)]
+                self.sums[_product(term)] = [(n, shift) for n, (_, shift) in zip(names, limbs, strict=True)]
         codes = [f"{columns[c.column].coded(c.domain, key)} AS {key}_code" for key, c in keys.items()]
         outputs = [*codes, "count(*) AS n", *averages]
         sets = ", ".join(f"({', '.join(sorted(grouping))})" for grouping in groupings)
@@ -174,31 +192,45 @@ class _Query:
     @property
     def projected(self) -> list[str]:
         """The codes and keys of each row."""
-        made = {"c": ColumnSQL.code, "k": ColumnSQL.key}
-        return [
-            f"{made[kind](self._columns[code.column], code.domain, self._cells.get(code, ('', None))[1])} AS {name}"
-            for (code, kind), name in self.codes.items()
-        ]
+        return [f"{self._made(code, kind)} AS {name}" for (code, kind), name in self.codes.items()]
+
+    def _made(self, code: Code, kind: str) -> str:
+        column, domain, cell = self._columns[code.column], code.domain, self._cells.get(code, ("", None))[1]
+        if kind == "k":
+            return column.key(domain, cell)
+        if not isinstance(domain, Interval):
+            return column.code(domain)
+        return clipped_sql(cell, domain) if cell else f"({column.code(domain)} - {middle(domain)})"
 
     def _value(self, code: Code) -> str:
-        """A code as a DOUBLE."""
-        if isinstance(code.domain, Spread):
-            return spread_sql(self._value(Code(code.column, code.domain.grid)))
+        """A code as a DOUBLE; that of an interval from the middle of its grid."""
         return f"CAST({self._name(code, 'c')} AS DOUBLE)"
+
+    def _whole(self, code: Code) -> str:
+        """A code as a DOUBLE, from 0."""
+        if isinstance(code.domain, Spread):
+            return f"({MOST} - {squared_sql(self._value(Code(code.column, code.domain.grid)))} * {SCALE}::DOUBLE)"
+        return (
+            f"({self._value(code)} + {middle(code.domain)})" if isinstance(code.domain, Interval) else self._value(code)
+        )
 
     def _limbs(self, term: Term) -> list[tuple[str, int]]:
         """A product of codes as whole multiples of powers of two, at most 2^bits of them each, and these powers."""
-        value, largest = self._value(term[0]), math.prod(code.domain.size - 1 for code in term)
+        largest = math.prod(code.domain.size - 1 for code in term)
         if len(term) == 1:
-            return self._cut(value, largest, 0)
-        other = self._value(term[1])
+            domain = term[0].domain
+            if isinstance(domain, Spread):
+                return self._cut(squared_sql(self._value(Code(term[0].column, domain.grid))), MOST << SQUARE, SQUARE)
+            centred = isinstance(domain, Interval)
+            return self._cut(self._value(term[0]), largest / 2 if centred else largest, -1 if centred else 0)
+        value, other = map(self._whole, term)
         if largest < EXACT:
             return self._cut(f"({value} * {other})", largest, 0)
         upper = rounded_sql(value, 1 << 16)  # products with either part of a code have less than 53 bits
         parts = ((f"(({value} - {upper}) * {other})", 0), (f"({upper} * {other})", 16))
         return [limb for part, shift in parts for limb in self._cut(part, largest, shift)]
 
-    def _cut(self, value: str, largest: int, shift: int) -> list[tuple[str, int]]:
+    def _cut(self, value: str, largest: float, shift: int) -> list[tuple[str, int]]:
         limbs = []
         while largest > 1 << (shift + self._bits):
             upper = rounded_sql(value, 1 << (shift + self._bits))
@@ -220,12 +252,21 @@ class _Query:
             np.add.at(result, cells, numbers)
             return result
         for i, term in enumerate(request.terms):
-            values = numbers.astype(object)
-            if term:
-                limbs = ((np.rint(found[name][rows] * numbers / 2**s), s) for name, s in self.sums[_product(term)])
-                values = sum(limb.astype(np.int64).astype(object) * 2**shift for limb, shift in limbs)
+            values = self._sum(term, {name: found[name][rows] for name in found}) if term else numbers.astype(object)
             np.add.at(result[..., i], cells, values if cells else values[0])
         return result
+
+    def _sum(self, term: Term, found: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        """The exact sum of a term in each group, from its limbs."""
+        times = found["n"] if self.keys else 1
+        limbs = ((np.rint(found[name] * times / 2.0**shift), shift) for name, shift in self.sums[_product(term)])
+        halves = sum(limb.astype(np.int64).astype(object) * 2 ** (shift + 1) for limb, shift in limbs)
+        domain, rows = term[0].domain, found["n"].astype(object)
+        if len(term) == 1 and isinstance(domain, Spread):
+            return np.asarray(MOST * rows - halves // 2 ** (SQUARE + 1))
+        return np.asarray(
+            (halves + rows * (domain.size - 1) if len(term) == 1 and isinstance(domain, Interval) else halves) // 2
+        )
 
 
 def _product(term: Term) -> tuple[int, frozenset[Code]]:

@@ -1,28 +1,33 @@
 """Codes and conditions in DuckDB's SQL, row by row, equal to ``encode`` for every row.
 
 Doubles are written as quoted text, because DuckDB reads 0.3 as a decimal and rounds it twice on the way to a double. A
-cast rounds in DuckDB: codes are floored first, then cast, and casts that a value could break are TRY_CASTs. Codes of
-intervals stay whole doubles, and are clipped by comparisons, which cost a quarter of LEAST and GREATEST.
+cast rounds in DuckDB: codes are floored first, then cast, and casts that a value could break are TRY_CASTs.
+
+Codes of intervals stay doubles, and are measured from the middle of their grid, where the two ends of the grid are one:
+times a number that makes everything beyond them infinite, they are finite or not. DuckDB decides that faster than it
+compares with both ends, and compares only in batches that have such a row.
 
 Parquet files tell the smallest and the largest value of a column, and leave NaN out. DuckDB believes them: where all
 others are below 50, it takes ``x < 50`` for true, for NaN too, so that what a row counts as would depend on the others.
 It even takes isnan(x) for false. Columns of doubles are therefore read as CASE WHEN isnan(x) THEN NaN ELSE x END, which
 can be NaN by its own words: in conditions on the spot, and for codes in a projection of their own (``read``). It also
-works out what the smallest and the largest quotient would be, so that cells of intervals are read in the same words.
+works out what the smallest and the largest quotient would be, but not whether it is finite: only the cells of intervals
+that are not are compared, in the same words.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
-from flou.summaries.spread import CELLS, NEAREST, SCALE
+from flou.summaries.spread import NEAREST, SCALE
 
-__all__ = ["ColumnSQL", "condition_sql", "literal", "quoted", "rounded_sql", "spread_sql"]
+__all__ = ["ColumnSQL", "clipped_sql", "condition_sql", "literal", "middle", "quoted", "rounded_sql", "squared_sql"]
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _WHOLE = {name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _BITS.items()} | {
@@ -57,13 +62,12 @@ class ColumnSQL:
         return f"{self.name} IS NOT NULL" if number is None else f"{number} <= {_double(math.inf)}"
 
     def cell(self, domain: Domain) -> str | None:
-        """floor((x - lower) / step), before it is clipped to the cells that there are; None where no row has one."""
+        """floor((x - lower) / step) from the ``middle``, not clipped to the cells that there are; None without one."""
         number = self.name if self.kind in _REAL else self._number()
         if not isinstance(domain, Interval) or domain.size == 1 or number is None:
             return None
         place = number if domain.lower == 0 else f"({number} - {_double(domain.lower)})"
-        cell = f"FLOOR({place} / {_double(domain.step)})"
-        return _nan_by_its_words(cell) if self.kind in _REAL else cell
+        return f"FLOOR({place} / {_double(domain.step)}) - {_double(middle(domain))}"
 
     def code(self, domain: Domain, cell: str | None = None) -> str:
         """The code of each row that was ``read``, or whose ``cell`` was: a whole number that is never NULL."""
@@ -78,7 +82,7 @@ class ColumnSQL:
             return self._truth(missing)
         if not isinstance(domain, Integers):
             assert isinstance(domain, Interval)
-            return str(missing) if cell is None else _clipped(cell, domain)
+            return str(missing) if cell is None else f"({clipped_sql(cell, domain)} + {_double(middle(domain))})"
         whole = self._whole()
         if whole is not None and not self.as_text:
             return _integers(whole, domain, str(missing))
@@ -233,13 +237,20 @@ def _nan_by_its_words(x: str) -> str:
     return f"(CASE WHEN isnan({x}) THEN {_double(math.nan)} ELSE {x} END)"
 
 
-def _clipped(cell: str, domain: Interval) -> str:
-    """A whole DOUBLE between the ends of the grid."""
-    zero, last, missing, most = map(_double, (0, domain.size - 1, domain.missing_code, math.inf))
-    return (
-        f"CASE WHEN {cell} BETWEEN {zero} AND {last} THEN {cell} WHEN {cell} < {zero} THEN {zero} "
-        f"WHEN {cell} <= {most} THEN {last} ELSE {missing} END"
-    )
+def middle(domain: Domain) -> float:
+    """Of the codes of a grid: whole, or a half."""
+    return (domain.size - 1) / 2
+
+
+def clipped_sql(cell: str, domain: Interval) -> str:
+    """A cell between the ends of its grid, as a DOUBLE from the ``middle``."""
+    end = middle(domain)
+    # the next cell is 1 further, and at most 2^31 from the middle: a quarter beyond the end is far from rounding
+    beyond = _double(sys.float_info.max / max(end + 0.25, 1.0))
+    first, last, zero, most, missing = map(_double, (-end, end, 0, math.inf, domain.missing_code - end))
+    stray = _nan_by_its_words(cell)
+    outside = f"CASE WHEN {stray} < {zero} THEN {first} WHEN {stray} <= {most} THEN {last} ELSE {missing} END"
+    return f"CASE WHEN isfinite({cell} * {beyond}) THEN {cell} ELSE {outside} END"
 
 
 def _floored(x: str, domain: Integers) -> str:
@@ -259,9 +270,9 @@ def _integers(x: str, domain: Integers, otherwise: str) -> str:
     )
 
 
-def spread_sql(cell: str) -> str:
-    """The ``Spread`` of a cell, a whole DOUBLE."""
-    return rounded_sql(f"{cell} * ({_double(CELLS)} - {cell}) * {_double(SCALE)}", 1)
+def squared_sql(cell: str) -> str:
+    """What the ``Spread`` of a cell from the ``middle`` lacks to the most, in units of 1 / SCALE, a DOUBLE."""
+    return rounded_sql(f"{cell} * {cell}", round(1 / SCALE))
 
 
 def rounded_sql(x: str, unit: int) -> str:

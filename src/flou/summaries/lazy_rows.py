@@ -6,7 +6,7 @@ however many rows there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -101,17 +101,24 @@ class LazyRows(Rows):
                 result[(*((cell,) if request.by else ()), i)] = total if place else int(row["flou_n"])
         return result
 
-    def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
+    def tally(self, code: Code, spans: Spans, by: Code | None = None) -> Tally:
         with quiet(self.engine):
-            frame, names = self._coded([code] if within is None else [code, within[0]])
+            frame, names = self._coded([code] if by is None else [code, by])
             key = nw.col(names[code])
-            held = nw.any_horizontal(*((key >= a) & (key < b) for a, b in spans), ignore_nulls=False)
-            if within is not None:
-                held = held & (nw.col(names[within[0]]) == within[1])
-            rows = _fetched(frame.filter(held).group_by(names[code]).agg(nw.len().alias("flou_n")))
-        found = sorted((int(row[names[code]]), int(row["flou_n"])) for row in rows)
-        codes, counts = np.array(found, dtype=np.int64).reshape(-1, 2).T
-        return codes, counts
+            held = nw.any_horizontal(key < 0, *((key >= a) & (key < b) for a, b in spans), ignore_nulls=False)
+            keys = [names[code]] if by is None else list(dict.fromkeys([names[by], names[code]]))
+            rows = _fetched(frame.filter(held).group_by(*keys).agg(nw.len().alias("flou_n")))
+        group = None if by is None else names[by]
+        found = sorted((0 if group is None else int(r[group]), int(r[names[code]]), int(r["flou_n"])) for r in rows)
+        groups, codes, counts = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        return groups, codes, counts
+
+    def codes(self, wanted: Sequence[Code]) -> Iterator[list[NDArray[np.int64]]]:
+        with quiet(self.engine):
+            frame, names = self._coded(wanted)
+            found = frame.collect()
+            columns = [found[names[code]].to_numpy().astype(np.int64) for code in wanted]
+        yield columns
 
     def where(self, condition: Condition) -> LazyRows:
         for column in named(condition):

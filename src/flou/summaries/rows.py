@@ -19,7 +19,7 @@ from flou.summaries.request import Code, Request
 __all__ = ["Rows", "Spans", "Tally", "free", "quiet"]
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
-Tally: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+Tally: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # groups, codes, rows
 
 
 @contextmanager
@@ -78,10 +78,18 @@ class Rows(ABC):
         """
 
     @abstractmethod
-    def tally(self, code: Code, spans: Spans, within: tuple[Code, int] | None = None) -> Tally:
-        """The occupied codes in some spans (first included, last not), in order, and how many rows each of them has.
+    def tally(self, code: Code, spans: Spans, by: Code | None = None) -> Tally:
+        """The occupied codes in some spans (first included, last not) and how many rows each has, group by group.
 
-        With ``within``, only of the rows that have this code in another column.
+        In order of the groups, and of the codes within them; without ``by``, all rows are in group 0. Spans are in
+        order and apart.
+        """
+
+    @abstractmethod
+    def codes(self, wanted: Sequence[Code]) -> Iterator[list[NDArray[np.int64]]]:
+        """The codes of the rows themselves, in their order, some thousands of rows at a time.
+
+        They are private: they are for ``local``, where each row is randomised by itself.
         """
 
     def require_cap(self, unit: str, rows: int) -> int:

@@ -1,10 +1,12 @@
 """t (1 - t) for the place t of a value between its bounds: a code like any other, made of a finer one.
 
-Rule       with f the cell of the value on a grid of 2^31 cells: the whole number nearest to f (2^31 - f) / 2^44, which
-           is t (1 - t) in steps of 2^-18, 0 to 2^16
-Numerics   double operations in exactly this order: the product, its scaling (exact), and the nearest whole number, by
-           adding 3 * 2^51 and taking it away again; so that any engine that has IEEE doubles gets the same integers
-Error      at most half a step, and 2^-31 of the range for f instead of the middle of its cell
+Rule       with f the cell of the value on a grid of 2^31 cells, and w = f - (2^31 - 1) / 2, its place from the middle:
+           2^16 less the whole number nearest to w^2 / 2^44, which is t (1 - t) in steps of 2^-18, 0 to 2^16
+Why        t (1 - t) = 1/4 - (t - 1/2)^2, and w = 2^31 (t - 1/2) at the middle of the cell; a square is one operation
+Numerics   double operations in exactly this order: the difference (exact), its square, its scaling (exact), and the
+           nearest whole number, by adding 3 * 2^51 and taking it away again; so that any engine that has IEEE doubles
+           gets the same integers, scaled before that or after
+Error      at most half a step, but for the rounding of the square to 53 bits
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ from numpy.typing import NDArray
 
 from flou.domain import Interval
 
-__all__ = ["CELLS", "NEAREST", "SCALE", "STEPS", "Spread"]
+__all__ = ["CELLS", "MIDDLE", "MOST", "NEAREST", "SCALE", "STEPS", "Spread"]
 
 CELLS = 2**31
 STEPS = 2**18  # of t (1 - t) in 1
+MIDDLE = (CELLS - 1) / 2
+MOST = STEPS // 4
 SCALE = STEPS / CELLS**2
 NEAREST = 3 * 2.0**51  # doubles from 2^52 to 2^53 are whole: adding this rounds to the nearest, ties to even
 
@@ -38,7 +42,7 @@ class Spread:
 
     @property
     def size(self) -> int:
-        return STEPS // 4 + 1
+        return MOST + 1
 
     @property
     def missing_code(self) -> int:
@@ -58,5 +62,5 @@ class Spread:
 
 
 def _spread(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    f = cells.astype(np.float64)
-    return (f * (CELLS - f) * SCALE + NEAREST - NEAREST).astype(np.int64)
+    w = cells.astype(np.float64) - MIDDLE
+    return MOST - (w * w * SCALE + NEAREST - NEAREST).astype(np.int64)

@@ -48,6 +48,7 @@ LIMITS: dict[str, tuple[Fraction, Fraction]] = {
     "scale": (Fraction(1, 2**40), Fraction(2**50)),
     "sigma": (Fraction(1, 2**40), Fraction(2**48)),
     "sigma_squared": (Fraction(1, 2**80), Fraction(2**96)),
+    "error": (Fraction(1, 10**12), Fraction(10**18)),
 }
 
 WHY: dict[str, str] = {
@@ -58,6 +59,7 @@ WHY: dict[str, str] = {
     "scale": "It is the width of the noise, and a law needs a positive and finite one.",
     "sigma": "It is the width of the noise, and a law needs a positive and finite one.",
     "sigma_squared": "It is the square of the width of the noise, and a law needs a positive and finite one.",
+    "error": "It is half the width of an interval, and no number of people brings it to zero.",
 }
 
 EXAMPLE: dict[str, str] = {
@@ -68,6 +70,7 @@ EXAMPLE: dict[str, str] = {
     "scale": "scale=2",
     "sigma": "sigma=2",
     "sigma_squared": "sigma_squared=4",
+    "error": "error=0.02",
 }
 
 

@@ -83,10 +83,16 @@ def test_a_forgotten_name_is_noticed():
     assert unnamed(module, "`Made` has `draw`, and `make` makes one") == set()
 
 
+def parts_of(command: object) -> dict[str, object]:
+    """The commands of a group of commands."""
+    return getattr(command, "commands", {})
+
+
 def test_every_command_and_option_has_its_place():
     """The page about the command line names every command and every option."""
     text = (REFERENCE / "command-line.md").read_text()
-    for name, command in COMMAND.commands.items():
+    inner = {f"{name} {part}": c for name, command in COMMAND.commands.items() for part, c in parts_of(command).items()}
+    for name, command in (COMMAND.commands | inner).items():
         assert f"## `flou {name}`" in text
         options = {option for parameter in command.params for option in parameter.opts}
         assert [option for option in options if f"`{option}" not in text] == []
@@ -168,12 +174,15 @@ def unknown(command: str) -> str:
     elif Path(program).name == "flou":
         options = [word.partition("=")[0] for word in arguments if word.startswith("-")]
         known = {option for parameter in COMMAND.params for option in parameter.opts} | {"--help", "-h"}
-        wrong = []
-        if arguments and not arguments[0].startswith("-"):
-            if arguments[0] not in COMMAND.commands:
-                return f"flou has no command {arguments[0]}"
-            known |= {o for p in COMMAND.commands[arguments[0]].params for o in (*p.opts, *p.secondary_opts)}
-        wrong += [option for option in options if option not in known]
+        part: object = COMMAND
+        for argument in arguments:
+            if argument.startswith("-") or not parts_of(part):
+                break
+            if argument not in parts_of(part):
+                return f"flou has no command {argument}"
+            part = parts_of(part)[argument]
+            known |= {o for p in part.params for o in (*p.opts, *p.secondary_opts)}
+        wrong = [option for option in options if option not in known]
     elif Path(program).name == "python" or program == "cd":
         wrong = [word for word in arguments if word.endswith(".py") or word.startswith(("tests", "docs", "benchmarks"))]
         wrong = [word for word in wrong if not (ROOT / word.partition("::")[0]).exists()]

@@ -1,6 +1,6 @@
 """The ``flou`` command: parse, call, print. One command a file."""
 
-from flou.cli import demo, release, schema
+from flou.cli import collect, demo, release, sanitise, schema, survey
 from flou.cli.command import app
 
-__all__ = ["app", "demo", "release", "schema"]
+__all__ = ["app", "collect", "demo", "release", "sanitise", "schema", "survey"]

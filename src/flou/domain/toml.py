@@ -1,4 +1,4 @@
-"""Schema files: TOML in and out. The standard library reads TOML but does not write it."""
+"""Schema and survey files: TOML in and out. The standard library reads TOML but does not write it."""
 
 from __future__ import annotations
 
@@ -54,9 +54,13 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def written(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """TOML text of a schema's two tables; ``parsed`` gives back the same tables."""
-    parts = [_table(["dataset"], tables["dataset"])] if tables["dataset"] else []
-    parts += [_table(["columns", name], table) for name, table in tables["columns"].items()]
+    """TOML text of tables, some of them tables of tables; ``parsed`` gives back the same tables, but for empty ones."""
+    parts = []
+    for name, table in tables.items():
+        inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+        plain = {key: value for key, value in table.items() if key not in inner}
+        parts += [_table([name], plain)] if plain else []
+        parts += [_table([name, key], value) for key, value in inner.items()]
     return "\n".join(parts)
 
 

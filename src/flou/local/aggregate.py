@@ -99,7 +99,14 @@ class Aggregate:
             )
         if question != found.fingerprint or size != found.sums.size:
             raise _another_question()
-        found._grow(people, np.frombuffer(body, dtype="<i8").astype(np.int64))
+        sums = np.frombuffer(body, dtype="<i8").astype(np.int64)
+        if not randomiser.possible(people, sums):
+            raise InvalidData(
+                "These sums are not those of so many reports.",
+                "Somebody or something changed them on the way, and they would spoil the estimate.",
+                "Pass what Aggregate.to_bytes returned, unchanged.",
+            )
+        found._grow(people, sums)
         return found
 
 

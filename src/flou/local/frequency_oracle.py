@@ -5,31 +5,35 @@ Guarantee  each randomiser's own
 Error      (share of reports in support - q) / (p - q) is unbiased for the share f of a category; its variance is
            (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2) around the share among the respondents, and
            r (1 - r) / (n (p - q)^2), r the probability of support, around the share in the population
-Numerics   supports are counted exactly; intervals invert the score test, so that they hold for rare categories too
+           n times the variances of all k categories add up to (p (1 - p) + (k - 1) q (1 - q)) / (p - q)^2, whatever the
+           shares: the number by which oracles are compared
+Numerics   support is counted exactly; for the intervals see ``support_uncertainty.py``
+Limits     an estimate may be negative. By default shares are published as the nearest that are not, and add up to 1
 Source     Wang, Blocki, Li, Jha (2017)
+Proof      docs/explanation/proofs/frequency_oracles.md
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from flou.domain import Boolean, Categories, Domain, Integers
-from flou.errors import InvalidParameter
-from flou.laws.normal import ndtri
+from flou.errors import InvalidData, InvalidParameter
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
+from flou.local.consistency import CONSISTENT, Consistent, nearest_shares
 from flou.local.randomiser import Randomiser
-from flou.parameters import Number, integer
+from flou.local.support_uncertainty import SupportUncertainty
+from flou.mechanisms.mechanism import Integers as Codes
+from flou.parameters import Number, choice, integer
 from flou.release import Release
-from flou.release.uncertainty import Interval as Ends
-from flou.release.uncertainty import NoiseAndSampling
 
-__all__ = ["FrequencyOracle", "SupportUncertainty", "categories_of"]
+__all__ = ["FrequencyOracle", "categories_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -38,6 +42,9 @@ MOST_CATEGORIES = 2**31
 
 class FrequencyOracle(Randomiser):
     """``categories``: how many there are (answers are then 0..k-1), a list of them, or a domain."""
+
+    reason = ""  # why it was chosen, when ``frequencies`` chose it
+    _marks: int | None = 1  # how many of the sums a report adds 1 to, if always as many
 
     def __init__(self, categories: Any, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(categories_of(categories), epsilon=epsilon, unit=unit)
@@ -48,14 +55,24 @@ class FrequencyOracle(Randomiser):
         return self.domain.size
 
     @property
+    @abstractmethod
     def p(self) -> float:
         """P[a report supports the respondent's category]."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def q(self) -> float:
         """P[a report supports another given category]."""
-        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def gap(self) -> float:
+        """p - q, without cancellation: what a report tells."""
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """How many bits a report has."""
 
     @property
     def tallies(self) -> int:
@@ -65,53 +82,74 @@ class FrequencyOracle(Randomiser):
         return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
 
     def variance(self, share: float = 0.0) -> float:
-        """n times the variance of the estimate of a category that has this share of the respondents."""
+        """n times the variance of the estimate of a category that has this share of the respondents.
+
+        The variances of all categories add up to k times that of a share of 1/k, whatever the shares are.
+        """
         p, q = self.p, self.q
-        return (share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q) ** 2
+        return (share * p * (1 - p) + (1 - share) * q * (1 - q)) / self.gap**2
+
+    def codes(self, answers: ArrayLike) -> Codes:
+        """A vector of answers, as codes; those outside 0..k-1 are clamped."""
+        array = np.asarray(answers)
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise InvalidData(
+                f"Answers must be a vector of codes, got {array.ndim} dimension(s) of {array.dtype}.",
+                "One report is made for each, and codes are whole numbers.",
+                "Pass values to randomise(...), which encodes them.",
+            )
+        if array.dtype == np.uint64:
+            array = np.minimum(array, np.uint64(self.k))
+        clamped: Codes = np.clip(array.astype(np.int64), 0, self.k - 1)
+        return clamped
+
+    def possible(self, people: int, sums: Codes) -> bool:
+        bounded = bool(np.all((sums >= 0) & (sums <= people)))
+        return bounded and (self._marks is None or int(sums.sum()) == self._marks * people)
+
+    def support(self, aggregate: Aggregate) -> Codes:
+        """How many reports support each category."""
+        return aggregate.sums
 
     def shares(self, aggregate: Aggregate) -> Floats:
         """The unbiased estimates, one for each category; they may be negative, and need not add up to 1."""
         if aggregate.people == 0:
             return np.full(self.k, 1 / self.k)
-        found: Floats = (aggregate.sums / aggregate.people - self.q) / (self.p - self.q)
+        found: Floats = (self.support(aggregate) / aggregate.people - self.q) / self.gap
         return found
 
-    def estimated(self, aggregate: Aggregate) -> Release:
-        uncertainty = SupportUncertainty(aggregate.sums.copy(), aggregate.people, self.p, self.q)
+    def most_likely(self, aggregate: Aggregate) -> Floats:
+        """The shares under which the reports are most likely."""
+        del aggregate
+        raise InvalidParameter(
+            f"{self.name} has no closed form for the most likely shares.",
+            "A report that supports several categories at once has a likelihood without one.",
+            'Pass consistent="simplex", or ask with GRR.',
+        )
+
+    def uncertainty(self, aggregate: Aggregate) -> SupportUncertainty:
+        """Where the shares lie, among the respondents and in the population."""
+        return SupportUncertainty(self.support(aggregate).copy(), aggregate.people, self.p, self.q, self.gap)
+
+    def estimate(self, reports: ArrayLike | Aggregate, *, consistent: Consistent = "simplex") -> Release:
+        """The shares with their intervals, from reports or from an aggregate of them.
+
+        ``"simplex"``: none negative, and together 1; ``"mle"``: so too, and the most likely ones (GRR and Warner);
+        ``"none"``: the unbiased estimates. The intervals are those of the unbiased estimates each time.
+        """
+        choice("consistent", consistent, tuple(CONSISTENT))
+        found = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
+        return self.estimated(found, consistent=consistent)
+
+    def estimated(self, aggregate: Aggregate, *, consistent: Consistent = "simplex") -> Release:
+        if consistent == "mle":
+            value = self.most_likely(aggregate)
+        else:
+            unbiased = self.shares(aggregate)
+            value = unbiased if consistent == "none" else nearest_shares(unbiased)
         labels = tuple(str(label) for label in self.domain.decode(np.arange(self.k)).tolist())
-        return certified(self, aggregate, "shares", self.shares(aggregate), uncertainty, labels)
-
-
-@dataclass(frozen=True, eq=False)
-class SupportUncertainty(NoiseAndSampling):
-    """Shares whose expected support, q + f (p - q), is not refused by what was seen."""
-
-    support: NDArray[np.int64]
-    people: int
-    p: float
-    q: float
-
-    def _interval(self, level: float, sampling: bool) -> Ends:
-        """Of f with (r - q - f (p - q))^2 <= z^2 v(f) / n, v quadratic (sampling) or linear (the respondents') in f."""
-        if self.people == 0:
-            return np.zeros(self.support.size), np.ones(self.support.size)
-        z2 = float(ndtri((1 + level) / 2)) ** 2 / self.people
-        r, d = self.support / self.people, self.p - self.q
-        if sampling:  # v = m (1 - m), m = q + f d: the score interval of m, which is Wilson's
-            middle, width = r + z2 / 2, np.sqrt(z2 * (r * (1 - r) + z2 / 4))
-            low, high = ((middle - width) / (1 + z2) - self.q) / d, ((middle + width) / (1 + z2) - self.q) / d
-        else:  # v = q (1 - q) + f (p (1 - p) - q (1 - q))
-            rest = self.q * (1 - self.q)
-            slope = self.p * (1 - self.p) - rest
-            f = (r - self.q) / d
-            middle = f + z2 * slope / (2 * d * d)
-            width = np.sqrt(np.maximum(middle**2 - f**2 + z2 * rest / (d * d), 0.0))
-            low, high = middle - width, middle + width
-        return np.clip(np.minimum(low, high), 0.0, 1.0), np.clip(np.maximum(low, high), 0.0, 1.0)
-
-    @property
-    def grid(self) -> float:
-        return 0.0
+        uncertainty = self.uncertainty(aggregate)
+        return certified(self, aggregate, "shares", value, uncertainty, labels, (CONSISTENT[consistent],))
 
 
 def categories_of(categories: Any) -> Domain:

@@ -12,6 +12,7 @@ Proof      docs/explanation/proofs/randomised_response.md
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -20,12 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from flou.bits import SYSTEM, Bits
 from flou.laws import WeightedChoice
+from flou.local.aggregate import Aggregate
+from flou.local.consistency import Floats, most_likely_shares
 from flou.local.frequency_oracle import FrequencyOracle
 from flou.local.randomiser import whole_numbers
 from flou.mechanisms import GeneralisedRandomisedResponse
 from flou.mechanisms.mechanism import Integers
 
-__all__ = ["GRR"]
+__all__ = ["GRR", "gap_of_choice"]
 
 
 class GRR(FrequencyOracle):
@@ -46,11 +49,20 @@ class GRR(FrequencyOracle):
     def q(self) -> float:
         return self.mechanism.q
 
+    @property
+    def gap(self) -> float:
+        return gap_of_choice(self.k, float(self.epsilon))
+
+    @property
+    def report_bits(self) -> int:
+        return (self.k - 1).bit_length()
+
     def law(self, answer: int) -> WeightedChoice:
         return self.mechanism.law(answer)
 
     def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
-        found: NDArray[Any] = self.mechanism.sample(answer, bits=bits)
+        codes = self.codes(answer)
+        found: NDArray[Any] = self.mechanism.sample(codes, bits=bits) if codes.size else codes
         return found
 
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
@@ -58,3 +70,11 @@ class GRR(FrequencyOracle):
 
     def tally(self, reports: NDArray[Any]) -> Integers:
         return np.bincount(reports, minlength=self.k).astype(np.int64)
+
+    def most_likely(self, aggregate: Aggregate) -> Floats:
+        return most_likely_shares(aggregate.sums, self.q / self.gap)
+
+
+def gap_of_choice(k: int, epsilon: float) -> float:
+    """p - q of one out of k: (e^epsilon - 1) / (e^epsilon + k - 1)."""
+    return -math.expm1(-epsilon) / (1 + (k - 1) * math.exp(-epsilon))

@@ -57,6 +57,11 @@ class Randomiser(Mechanism):
     def tally(self, reports: NDArray[Any]) -> Integers:
         """The sums, over reports that were checked, of the whole numbers from which estimates are made."""
 
+    def possible(self, people: int, sums: Integers) -> bool:
+        """Whether reports of so many people can add up to these sums; what is surely wrong is not taken over."""
+        del people, sums
+        return True
+
     @abstractmethod
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
         """The reports as an array of what ``sample`` returns; anything that no respondent can have sent is refused."""

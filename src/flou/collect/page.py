@@ -1,0 +1,73 @@
+"""The page of a collector: the live estimates of a survey as pictures and tables."""
+
+from __future__ import annotations
+
+from html import escape
+
+from flou.local.collection import Collection
+from flou.release import Release
+from flou.release.entries import entries
+from flou.report.figure import figure
+from flou.report.style import STYLE
+
+__all__ = ["live_page"]
+
+REFRESH = 10  # seconds
+
+
+def live_page(collection: Collection) -> str:
+    """One self-contained page; it asks for itself again every few seconds."""
+    survey = collection.survey
+    sections = "".join(
+        _section(i, name, collection.aggregates[name].people, release)
+        for i, (name, release) in enumerate(collection.estimates().items(), start=1)
+    )
+    cost = next(iter(survey.randomisers.values())).guarantee
+    told = f"epsilon = {float(survey.epsilon):g} for each respondent"
+    words = escape(cost.in_words()) if survey.ask == "one" else "It is shared out evenly between the questions."
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="{REFRESH}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{escape(survey.name)}: live estimates</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<header>
+<p class="kicker">Randomised survey</p>
+<h1>{escape(survey.name)}</h1>
+<p class="soft">{collection.reports:,} reports so far · nobody's answer ever arrived here, and of the reports only sums
+are kept</p>
+</header>
+<div class="cost">
+<p>What it costs: {escape(told)}, proved</p>
+<p>{words}</p>
+</div>
+{sections}
+</main>
+</body>
+</html>
+"""
+
+
+def _section(place: int, name: str, people: int, release: Release) -> str:
+    lines = entries(release)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(line.label or release.statistic)}</th><td>{escape(line.text)}</td>'
+        f"<td>{escape(line.between(line.data))}</td><td>{escape(line.between(line.population))}</td></tr>"
+        for line in lines
+    )
+    method = release.certificate["mechanism"]["name"]
+    return f"""<section>
+<h2>{escape(name)}</h2>
+<p class="soft small">{people:,} reports · {escape(release.statistic)} · {escape(str(method))}</p>
+{figure(release, lines, f"q{place}", name)}
+<div class="scroll"><table><thead><tr><th scope="col"></th><th scope="col">estimate</th>
+<th scope="col">95 %, respondents</th><th scope="col">95 %, population</th></tr></thead>
+<tbody>{rows}</tbody></table></div>
+</section>
+"""

@@ -1,0 +1,109 @@
+"""Rows written as they come, under another name until all of them are there.
+
+A file appears whole or not at all: it is written beside its place, and renamed at the end. CSV files are read back by
+flou with the same schema, and by everybody else: a header, commas, "..." around what needs it, true and false. Parquet
+files are made from such a text by DuckDB, with types from the schema.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import SYSTEM
+from flou.domain import Boolean, Categories, Domain, Interval
+from flou.errors import InvalidParameter
+from flou.parameters import shown
+from flou.summaries.duck_sql import literal
+from flou.summaries.rows import quiet
+
+__all__ = ["checked_path", "written"]
+
+ENDINGS = (".csv", ".parquet")
+
+
+def checked_path(out: str | os.PathLike[str], source: Any) -> Path:
+    """A file that can be written, and that is not the one that is read."""
+    path = Path(out)
+    if path.suffix.lower() not in ENDINGS:
+        raise _refused(path, f"end in {' or '.join(ENDINGS)}")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK) or path.is_dir():
+        raise _refused(path, "be a file in a folder that can be written to")
+    if isinstance(source, str | os.PathLike) and path.exists() and os.path.exists(source) and path.samefile(source):
+        raise _refused(path, "be another file than the one that is read")
+    return path
+
+
+@contextlib.contextmanager
+def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Any]:
+    """A function that takes the next rows as columns of values; the file is there when the block ends well."""
+    with contextlib.ExitStack() as stack:
+        text = _beside(path, stack)
+        try:
+            with text.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(columns)
+                yield lambda found: writer.writerows(zip(*(_texts(found[name]) for name in columns), strict=True))
+                file.flush()
+                os.fsync(file.fileno())
+            done = _parquet(text, _beside(path, stack), columns) if path.suffix.lower() == ".parquet" else text
+            os.replace(done, path)
+        except OSError:  # a full disk, say
+            raise _refused(path, "be a file that can be written") from None
+
+
+def _beside(path: Path, stack: contextlib.ExitStack) -> Path:
+    """A new file in the same folder, which is gone in the end whatever happens."""
+    found = path.with_name(f".{path.name}.{SYSTEM.take(8).tobytes().hex()}.part")
+    try:
+        found.open("x").close()
+    except OSError:
+        raise _refused(path, "be a file in a folder that can be written to") from None
+    stack.callback(found.unlink, missing_ok=True)
+    return found
+
+
+def _texts(values: NDArray[Any]) -> Sequence[Any]:
+    if values.dtype.kind == "b":
+        return [("false", "true")[value] for value in values.astype(np.int64).tolist()]
+    listed: list[Any] = values.tolist()
+    if values.dtype.kind == "O":
+        return [str(one).lower() if isinstance(one, bool) else one for one in listed]
+    return listed
+
+
+def _parquet(text: Path, out: Path, columns: Mapping[str, Domain]) -> Path:
+    import duckdb
+
+    types = ", ".join(f"{literal(name)}: '{_type(domain)}'" for name, domain in columns.items())
+    # An empty text in quotes is an empty text, and not NULL: a table without missing values stays one.
+    options = f"auto_detect=false, header=true, delim=',', quote='\"', escape='\"', new_line='\\n', columns={{{types}}}"
+    texts = [name for name, domain in columns.items() if _type(domain) == "VARCHAR"]
+    kept = "" if not texts else f", force_not_null=[{', '.join(map(literal, texts))}]"
+    with quiet("duckdb"), duckdb.connect() as connection:
+        source = f"SELECT * FROM read_csv({literal(str(text))}, {options}{kept}, parallel=false)"
+        connection.execute(f"COPY ({source}) TO {literal(str(out))} (FORMAT parquet)")
+    return out
+
+
+def _type(domain: Domain) -> str:
+    """What a column of this domain is in a file that has types."""
+    if isinstance(domain, Categories):
+        kinds = {type(label) for label in domain.labels}
+        return {bool: "BOOLEAN", int: "BIGINT"}.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"
+    return "DOUBLE" if isinstance(domain, Interval) else "BOOLEAN" if isinstance(domain, Boolean) else "BIGINT"
+
+
+def _refused(path: Path, must: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"out must {must}, got {shown(str(path))}.",
+        "The sanitised rows are written there at the end, as one whole file.",
+        'Pass a path such as out="sanitised.csv" or out="sanitised.parquet".',
+    )

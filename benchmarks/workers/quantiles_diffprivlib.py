@@ -1,0 +1,38 @@
+"""diffprivlib's side of the benchmark of quantiles: ``tools.quantile``, which takes any number and divides epsilon.
+
+Its scores move by at most 1 when a row is replaced: substitution. Every call has an accountant of its own, for the
+shared one slows down with every call.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from diffprivlib import BudgetAccountant, tools
+
+from harness.tasks import Timed, task
+from workers.quantiles_data import BOUNDS, GRANULARITY, one_by_one, path, probabilities, rank_errors, snapped
+
+warnings.simplefilter("ignore")  # what it has to say goes to the standard error, and slows it down
+
+
+def private(values: np.ndarray, asked: list[float], data: str, epsilon: float) -> np.ndarray:
+    return tools.quantile(values, asked, epsilon=epsilon, bounds=BOUNDS[data], accountant=BudgetAccountant())
+
+
+@task
+def error_of_quantiles(data: str, rows: int, many: int, epsilon: float, snap: bool, **effort: Any) -> Timed:
+    values = np.fromfile(path(data, rows))
+
+    def single(p: float) -> float:
+        return float(private(values, [p], data, epsilon / many))
+
+    release = one_by_one(single, many, effort["limit"])
+    final = (lambda: snapped(release(), GRANULARITY[data])) if snap else release
+    return lambda: rank_errors(final, data, rows, many, **effort)
+
+
+@task
+def quantiles_of_array(data: str, rows: int, many: int) -> Timed:
+    values = np.fromfile(path(data, rows))
+    return lambda: private(values, probabilities(many), data, 1.0)

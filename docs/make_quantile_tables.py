@@ -1,0 +1,205 @@
+"""The tables of docs/how-to/which-quantile-method.md, from the committed benchmark.
+
+python docs/make_quantile_tables.py             print them
+python docs/make_quantile_tables.py --write     put them into the page
+python docs/make_quantile_tables.py --check     fail if the page has others
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "quantiles.json"
+
+Cell: TypeAlias = dict[str, Any]
+
+RELATIONS = ("add-remove", "substitute")
+CALL, WITHOUT = "flou", "flou, intervals=0"
+SHOWN_ROWS, SHOWN_EPSILON = 100_000, 1.0  # of the tables that show one size only
+SURE = 4  # standard errors by which a method must be better to be named
+# who answers under which relation: flou's call, then peers
+COLUMNS = (
+    ("add-remove", "flou"), ("add-remove", "OpenDP"), ("add-remove", "PyDP"),
+    ("substitute", "flou"), ("substitute", "OpenDP"), ("substitute", "diffprivlib"),
+)  # fmt: skip
+MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+def chosen(report: dict[str, Any], **facts: Any) -> list[Cell]:
+    """The errors of cells with these facts."""
+    return [cell for cell in report["errors"] if all(cell[name] == fact for name, fact in facts.items())]
+
+
+def measured(cells: Iterable[Cell]) -> list[Cell]:
+    """Those that have an error, the smallest first."""
+    return sorted((cell for cell in cells if "error" in cell), key=lambda cell: cell["error"])
+
+
+def number(value: float) -> str:
+    """Two digits below 100, three above; nothing was ever wrong: exact."""
+    if value == 0:
+        return "exact"
+    if value >= 99.5:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:.1f}" if value >= 0.95 else f"{value:.1g}"
+
+
+def distinct(report: dict[str, Any], name: str) -> list[Any]:
+    return list(dict.fromkeys(cell[name] for cell in report["errors"]))
+
+
+def table(heading: list[str], rows: Iterable[list[str]], left: int = 1) -> str:
+    rule = "|" + "---|" * left + "---:|" * (len(heading) - left)
+    return "\n".join(["| " + " | ".join(heading) + " |", rule, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def doubt(cell: Cell) -> float:
+    return max(cell["standard_error"], 1 / (cell["releases"] * cell["quantiles"]))
+
+
+def default_cell(report: dict[str, Any], **facts: Any) -> str:
+    """The error of the default, and a method that is surely better if there is one."""
+    cells = chosen(report, rows=SHOWN_ROWS, epsilon=SHOWN_EPSILON, **facts)
+    ours = next(cell for cell in cells if cell["column"] == WITHOUT)
+    best = measured(cell for cell in cells if cell["kind"] == "method")[0]
+    better = ours["error"] - best["error"] > SURE * math.hypot(doubt(ours), doubt(best))
+    return number(ours["error"]) + (f" ({best['column']}: {number(best['error'])})" if better else "")
+
+
+def default(report: dict[str, Any]) -> str:
+    """Which method is chosen when."""
+    data, rows = distinct(report, "data"), []
+    for relation in RELATIONS:
+        for many in distinct(report, "quantiles"):
+            facts = {"relation": relation, "quantiles": many}
+            said = chosen(report, column=WITHOUT, rows=SHOWN_ROWS, epsilon=SHOWN_EPSILON, **facts)[0]
+            errors = [default_cell(report, data=one, **facts) for one in data]
+            rows.append([relation, str(many), f"`{said['method']}`", said["why"], *errors])
+    return table(["relation", "quantiles", "method", "why", *data], rows, 4)
+
+
+def methods(report: dict[str, Any]) -> str:
+    """Every method on the same rows."""
+    at = {"data": "uniform", "rows": SHOWN_ROWS, "epsilon": SHOWN_EPSILON}
+    settings = [(relation, many) for relation in RELATIONS for many in distinct(report, "quantiles")]
+    names = dict.fromkeys(cell["column"] for cell in chosen(report, **at) if cell["kind"] != "peer")
+    rows = []
+    for name in names:
+        found = [chosen(report, column=name, relation=r, quantiles=m, **at) for r, m in settings]
+        rows.append([f"`{name}`" if "flou" not in name else name, *(entry(cells) for cells in found)])
+    return table(["", *(f"{relation}, {many}" for relation, many in settings)], rows)
+
+
+def entry(cells: list[Cell]) -> str:
+    """The smallest error of some cells."""
+    found = measured(cells)
+    return number(found[0]["error"]) if found else "–"
+
+
+def peers(report: dict[str, Any]) -> str:
+    """flou as it is called beside peers, under the relations that they implement."""
+    epsilons = (0.1, 1.0)
+    rows = []
+    sizes = dict.fromkeys((c["data"], c["rows"], c["quantiles"]) for c in report["errors"])
+    for data, count, many in sizes:
+        texts = []
+        for relation, who in COLUMNS:
+            at = {"data": data, "rows": count, "quantiles": many, "relation": relation, "participant": who}
+            only = {"column": CALL} if who == "flou" else {}
+            pair = [entry(chosen(report, epsilon=epsilon, **at, **only)) for epsilon in epsilons]
+            texts.append(" / ".join(pair) if set(pair) != {"–"} else "–")
+        rows.append([data, f"{count:,}", str(many), *texts])
+    heading = [f"{who}, {relation}" for relation, who in COLUMNS]
+    return table(["data", "rows", "quantiles", *heading], rows, 1)
+
+
+def skipped(report: dict[str, Any]) -> str:
+    """Why cells are empty."""
+    seen: dict[str, list[str]] = {}
+    for cell in (cell for cell in report["errors"] if "problem" in cell):
+        reason = "a call takes longer than 5 s" if cell["problem"].startswith("skipped") else cell["problem"]
+        where = f"{cell['data']}, {cell['rows']:,} rows, {cell['quantiles']} quantiles"
+        seen.setdefault(f"{cell['column']}: {reason}", []).append(where)
+    lines = [f"- {what} ({'; '.join(dict.fromkeys(where))})" for what, where in seen.items()]
+    return "\n".join(lines) or "Nothing."
+
+
+def times(report: dict[str, Any]) -> str:
+    """What was timed, one line an entry."""
+    rows = [
+        [section["title"], measure["name"], row["label"], timed(row["value"], section["unit"])]
+        for section in report["sections"]
+        for measure in section["measures"]
+        for row in measure["rows"]
+    ]
+    return table(["what", "size", "who", "median of the rounds"], rows, 3)
+
+
+def timed(value: float | None, unit: str) -> str:
+    """Three digits and the unit, or a dash."""
+    return "–" if value is None else f"{float(f'{value:.3g}'):,g} {unit}"
+
+
+def claims(report: dict[str, Any]) -> str:
+    """What is claimed, and what came out."""
+    lines = [[MARKS[c["holds"]], c["text"], c["limit"], c["measured"]] for c in report["claims"]]
+    machine = report["machine"]
+    releases = sum(cell.get("releases", 0) for cell in report["errors"])
+    where = f"{machine['cpu']}, {machine['cores']} cores, {report['date'][:10]}, commit {report['commit']}"
+    notes = "".join(f"\n\n{note}" for note in report.get("notes", ()))
+    return table(["", "claim", "limit", "measured"], lines, 4) + f"\n\n{releases:,} releases: {where}.{notes}"
+
+
+PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "default": default,
+    "methods": methods,
+    "peers": peers,
+    "skipped": skipped,
+    "times": times,
+    "claims": claims,
+}
+
+
+def written(page: str, report: dict[str, Any]) -> str:
+    """The page with every table between its two marks."""
+    for name, draw in PARTS.items():
+        start, stop = f"<!-- {name}: docs/make_quantile_tables.py -->", f"<!-- end of {name} -->"
+        before, _, rest = page.partition(start)
+        _, mark, after = rest.partition(stop)
+        if not mark:
+            raise SystemExit(f"The page has no {start} ... {stop}.")
+        page = f"{before}{start}\n{draw(report)}\n{stop}{after}"
+    return page
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "how-to" / "which-quantile-method.md")
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--write", action="store_true")
+    action.add_argument("--check", action="store_true")
+    asked = parser.parse_args()
+    report = json.loads(RESULTS.read_text())
+    if not (asked.write or asked.check):
+        print(*(draw(report) for draw in PARTS.values()), sep="\n\n")
+        return 0
+    page = asked.page.read_text()
+    new = written(page, report)
+    if asked.write:
+        asked.page.write_text(new)
+    elif new != page:
+        print("The tables about quantiles are from another run than benchmarks/results/quantiles.json.")
+        print("Run: python docs/make_quantile_tables.py --write")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -29,7 +29,7 @@ def test_places_next_to_prepared_ranks_need_no_other_look():
 
 
 def test_groups_share_one_look():
-    """All groups are seen at once around the ranks they are likely to be asked for; the rest is looked up when asked."""
+    """All groups are seen at once around the ranks they are likely to be asked for; the rest is looked up later."""
     generator, looks = np.random.default_rng(0), []
     codes, groups = generator.integers(0, 1024, 500), generator.integers(0, 3, 500)
 

@@ -195,11 +195,13 @@ def test_intervals_are_there_at_every_level():
 
 
 def test_the_choice_is_told():
-    def chosen(many, relation):
+    def chosen(many, relation, rows=None):
         ps = tuple(Fraction(i, many + 1) for i in range(1, many + 1))
-        return QuantilePlan(ps, Fraction(1), relation, "auto", Fraction(0)).choice[0]
+        return QuantilePlan(ps, Fraction(1), relation, "auto", Fraction(0), rows).choice[0]
 
     assert [chosen(m, "substitute") for m in (1, 9, 99, 999)] == ["inverse-sensitivity", "joint", "joint", "tree"]
+    assert [chosen(99, "substitute", n) for n in (1_000, 10_000)] == ["tree", "joint"]
+    assert [chosen(9, "substitute", n) for n in (10, 10_000)] == ["joint", "joint"]
     assert [chosen(m, "add-remove") for m in (1, 9, 99, 999)] == ["inverse-sensitivity", "joint", "recursive", "tree"]
 
 

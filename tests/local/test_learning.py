@@ -12,17 +12,16 @@ import pytest
 import flou
 from flou.bits import SeededBits
 from flou.errors import InvalidData, InvalidParameter
-from flou.local import Collection, GaussianModel, LinearDiscriminant, NaiveBayes, batch_of, reports_in, utility
-from flou.local.classification_scores import accuracy, area_under_curve, f1
+from flou.local import Collection, GaussianModel, LinearDiscriminant, NaiveBayes, batch_of, reports_in
 from flou.local.labelled_bins import LabelledBins
 from flou.local.naive_bayes import class_moments
 from goodness import compatible, draws_to_detect
 from local.enumerated import all_reports, index_of, laws, worst_loss
+from local.two_classes import FEATURES, two_classes
 
 LEARNERS = (NaiveBayes, LinearDiscriminant)
 each = pytest.mark.parametrize("learner", LEARNERS)
 TINY = {"a": flou.Integers(0, 2), "b": flou.Boolean(), "c": flou.Interval(0, 1, cells=2)}
-FEATURES = {"x": flou.Interval(-4, 5), "z": flou.Integers(-40, 40)}
 
 
 def report_law(classifier, codes, label) -> np.ndarray:
@@ -72,16 +71,6 @@ def test_reports_follow_the_enumerated_law(learner):
     assert counts.sum() == people
     assert compatible(counts, report_law(classifier, [2, 1, 0], 1))
     assert not compatible(counts, report_law(classifier, [2, 1, 0], 0))
-
-
-def two_classes(people: int, seed: int = 0, correlation: float = 0.0):
-    """Normal features: x has means 0 and 1.5, z (in tens) -0.5 and 0.5; within a class they are correlated."""
-    generator = np.random.default_rng(seed)
-    label = generator.random(people) < 0.4
-    first, second = generator.normal(size=(2, people))
-    x = first + 1.5 * label
-    z = np.rint(10 * (correlation * first + math.sqrt(1 - correlation**2) * second + label - 0.5))
-    return np.stack([x, z], axis=1), label
 
 
 @pytest.mark.parametrize("variances", ["shared", "own"])
@@ -215,48 +204,6 @@ def test_bins_of_whole_numbers_hold_their_middles():
     assert share.tolist() == [0.5, 0.5]
     assert mean.tolist() == [6.5, 6.5]
     assert variance == pytest.approx([144 / 12 - 9 / 12 - 9 / 12] * 2)
-
-
-# Scores and the utility report
-
-
-def test_scores_by_hand():
-    """Accuracy, f1 and area under the curve of a few rows, with ties."""
-    truth, predicted = np.array([1, 1, 0, 0, 0]), np.array([1, 0, 1, 0, 0])
-    assert accuracy(truth, predicted) == 0.6
-    assert f1(truth, predicted) == 0.5
-    assert f1(np.zeros(3, int), np.zeros(3, int)) == 0
-    assert area_under_curve(truth, np.array([0.9, 0.5, 0.5, 0.4, 0.95])) == pytest.approx((2 + 1.5) / 6)
-    assert math.isnan(area_under_curve(np.ones(2, int), np.ones(2)))
-
-
-def test_the_utility_report():
-    """Every method and epsilon has its line; more epsilon is better, and reports are better than rows."""
-    schema = FEATURES | {"sick": flou.Boolean()}
-
-    def table(people: int, seed: int) -> dict:
-        rows, label = two_classes(people, seed)
-        return {"x": rows[:, 0], "z": rows[:, 1], "sick": label}
-
-    report = utility(
-        table(2000, 0), table(500, 1), schema, label="sick", epsilons=[1, 6], repeats=5, bits=SeededBits(7)
-    )
-    assert [(line.method, line.epsilon) for line in report.lines] == [
-        (method, epsilon) for method in ("reports", "pairs", "window", "laplace", "staircase") for epsilon in (1.0, 6.0)
-    ]
-    epsilons, means, _ = report.curve("reports")
-    assert epsilons.tolist() == [1, 6]
-    assert means[0] <= means[1] + 0.02
-    assert means[1] == pytest.approx(report.clean.accuracy, abs=0.03)
-    assert report.curve("window", "noised")[1][0] < report.curve("window")[1][0]
-    assert len(repr(report).splitlines()) == 12
-    assert report.to_dict()["clean"]["accuracy"] == report.clean.accuracy
-    with pytest.raises(InvalidParameter, match="measure must be one of"):
-        report.curve("window", "loss")
-    with pytest.raises(InvalidParameter, match="methods must be one of"):
-        utility(table(5, 0), table(5, 1), schema, label="sick", epsilons=[1], methods=["x"])
-    with pytest.raises(InvalidParameter, match="no column 'ill'"):
-        utility(table(5, 0), table(5, 1), schema, label="ill", epsilons=[1])
 
 
 # scikit-learn

@@ -35,6 +35,7 @@ __all__ = ["METHODS", "Drawn", "QuantilePlan"]
 METHODS = ("auto", "inverse-sensitivity", "exponential", "independent", "joint", "recursive", "tree", "histogram")
 JOINTLY = {"substitute": 150, "add-remove": 30}  # more quantiles than these are cheaper one after the other
 RECURSIVELY = 300
+FEW, CROWDED = 20, 20  # with more quantiles, and fewer records times epsilon for each, joint ones drift into gaps
 NEAR = 200  # over epsilon: ranks from a target within which nearly all draws look
 
 
@@ -55,6 +56,7 @@ class QuantilePlan:
     relation: Relation  # substitution where the number of records is public, add/remove elsewhere
     method: str
     intervals: Fraction  # the share of epsilon that intervals may take
+    rows: int | None = None  # how many records there are, where that is public
 
     @property
     def choice(self) -> tuple[str, str]:
@@ -69,7 +71,12 @@ class QuantilePlan:
                 )
             return self.method, "asked for"
         if many == 1:
-            return "inverse-sensitivity", "one quantile: nothing is closer to the exact one, ties included"
+            return (
+                "inverse-sensitivity",
+                "one quantile: the cell that holds it scores best, however many records share it",
+            )
+        if self.rows is not None and many > FEW and self.rows * self.epsilon < CROWDED * many:
+            return "tree", "for so many quantiles of so few records one noisy distribution is the most accurate"
         if many <= JOINTLY[self.relation]:
             return "joint", f"up to {JOINTLY[self.relation]} quantiles cost least together"
         if many <= RECURSIVELY and self.relation == "add-remove":

@@ -70,6 +70,7 @@ class Quantiles(Question):
             relation="substitute" if public else "add-remove",
             method=choice("method", self.method, METHODS),
             intervals=probability("intervals", self.intervals),
+            rows=context.known_rows if public else None,
         )
 
     def requests(self, context: Context) -> tuple[Request, ...]:

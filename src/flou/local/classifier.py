@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -145,22 +146,16 @@ class Classifier(ABC):
 
     def set_params(self, **params: Any) -> Classifier:
         """The same classifier with other arguments, not fitted."""
-        chosen = {**self.get_params(), **params}
+        fresh = type(self)(**{**self.get_params(), **params})
         vars(self).clear()
-        self.__init__(**chosen)  # type: ignore[misc]
+        vars(self).update(vars(fresh))
         return self
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import (  # type: ignore[import-not-found]  # only scikit-learn itself calls this
-            ClassifierTags,
-            InputTags,
-            Tags,
-            TargetTags,
-        )
-
-        return Tags(
+        tags = import_module("sklearn.utils")  # only scikit-learn itself calls this
+        return tags.Tags(
             estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(allow_nan=True),
+            target_tags=tags.TargetTags(required=True),
+            classifier_tags=tags.ClassifierTags(),
+            input_tags=tags.InputTags(allow_nan=True),
         )

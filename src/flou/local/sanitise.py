@@ -16,6 +16,7 @@ from flou.errors import InvalidData
 from flou.local.sanitised import Sanitised, certificate_of
 from flou.local.sanitised_file import checked_path, written
 from flou.local.sanitiser import Budget, Codes, Method, Sanitiser
+from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, choice
 from flou.summaries import rows_of
 from flou.summaries.request import Code
@@ -55,19 +56,19 @@ def sanitise(
     parts: dict[str, list[NDArray[Any]]] = {name: [domain.decode([])] for name, domain in domains.items()}
     count = 0
 
-    def keep(values: dict[str, NDArray[Any]]) -> None:
-        for name, column in values.items():
-            parts[name].append(column)
+    def keep(codes: Mapping[str, Integers]) -> None:
+        for name, domain in domains.items():
+            parts[name].append(domain.decode(codes[name]))
 
     with nullcontext(keep) if path is None else written(path, domains) as take:
         for codes in _blocks(rows, sanitiser.schema):
             drawn = sanitiser.sample(codes, bits=bits)
-            take({name: domain.decode(drawn[name]) for name, domain in domains.items()})
+            take(drawn)
             count += len(drawn[names[0]])
             if progress is not None:
                 progress(count)
     table = None if path is not None else _like(source, {name: np.concatenate(part) for name, part in parts.items()})
-    return Sanitised(table, path, count, dropped, sanitiser, certificate_of(sanitiser, count, dropped))
+    return Sanitised(table, path, count, dropped, sanitiser, certificate_of(sanitiser, count, dropped, bits))
 
 
 def _chosen(rows: Rows, schema: Schema, others: str) -> tuple[list[str], tuple[str, ...]]:

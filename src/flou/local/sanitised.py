@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from flou.bits import Bits, SystemBits
 from flou.guarantee import PureDP
 from flou.local.sanitiser import Sanitiser
 from flou.release import Certificate
@@ -43,7 +44,7 @@ class Sanitised:
         return {name: self.table[name] for name in names}
 
 
-def certificate_of(sanitiser: Sanitiser, rows: int, dropped: tuple[str, ...]) -> Certificate:
+def certificate_of(sanitiser: Sanitiser, rows: int, dropped: tuple[str, ...], bits: Bits) -> Certificate:
     """What the table says about itself; everything in it is public."""
     schema, cost = sanitiser.schema, sanitiser.guarantee
     columns = {
@@ -68,7 +69,7 @@ def certificate_of(sanitiser: Sanitiser, rows: int, dropped: tuple[str, ...]) ->
             "composition": "the cells of a person are randomised independently: their losses add up",
             "cap": None,
         },
-        "mechanism": {"name": "sanitiser", "columns": columns, "sampler": "exact", "random_source": "the system's"},
+        "mechanism": {"name": "sanitiser", "columns": columns, "sampler": "exact", "random_source": _source(bits)},
         "keys": {
             "group_keys": "public",
             "threshold": None,
@@ -90,6 +91,13 @@ def certificate_of(sanitiser: Sanitiser, rows: int, dropped: tuple[str, ...]) ->
         },
     }
     return Certificate.issue(blocks, previous=None)
+
+
+def _source(bits: Bits) -> str:
+    """Where the randomness came from."""
+    if isinstance(bits, SystemBits):
+        return "AES-256-CTR keyed by the operating system"
+    return "given by the caller: a test, not a release"
 
 
 def _sentence(words: str) -> str:

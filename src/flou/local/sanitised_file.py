@@ -8,18 +8,17 @@ files are made from such a text by DuckDB, with types from the schema.
 from __future__ import annotations
 
 import contextlib
-import csv
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
 from flou.domain import Boolean, Categories, Domain, Interval
 from flou.errors import InvalidParameter
+from flou.mechanisms.mechanism import Integers
 from flou.parameters import shown
 from flou.summaries.duck_sql import literal
 from flou.summaries.rows import quiet
@@ -27,6 +26,7 @@ from flou.summaries.rows import quiet
 __all__ = ["checked_path", "written"]
 
 ENDINGS = (".csv", ".parquet")
+MOST_TEXTS = 2**17
 
 
 def checked_path(out: str | os.PathLike[str], source: Any) -> Path:
@@ -42,15 +42,20 @@ def checked_path(out: str | os.PathLike[str], source: Any) -> Path:
 
 
 @contextlib.contextmanager
-def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Any]:
-    """A function that takes the next rows as columns of values; the file is there when the block ends well."""
+def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Callable[[Mapping[str, Integers]], None]]:
+    """A function that takes the codes of the next rows; the file is there when the block ends well."""
+    texts = {name: _texts(domain) for name, domain in columns.items()}
     with contextlib.ExitStack() as stack:
         text = _beside(path, stack)
         try:
             with text.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(columns)
-                yield lambda found: writer.writerows(zip(*(_texts(found[name]) for name in columns), strict=True))
+                file.write(",".join(map(_quoted, columns)) + "\n")
+
+                def take(codes: Mapping[str, Integers]) -> None:
+                    rows = zip(*(texts[name](codes[name]) for name in columns), strict=True)
+                    file.write("\n".join(map(",".join, rows)) + "\n")
+
+                yield take
                 file.flush()
                 os.fsync(file.fileno())
             done = _parquet(text, _beside(path, stack), columns) if path.suffix.lower() == ".parquet" else text
@@ -70,13 +75,26 @@ def _beside(path: Path, stack: contextlib.ExitStack) -> Path:
     return found
 
 
-def _texts(values: NDArray[Any]) -> Sequence[Any]:
-    if values.dtype.kind == "b":
-        return [("false", "true")[value] for value in values.astype(np.int64).tolist()]
-    listed: list[Any] = values.tolist()
-    if values.dtype.kind == "O":
-        return [str(one).lower() if isinstance(one, bool) else one for one in listed]
-    return listed
+def _texts(domain: Domain) -> Callable[[Integers], list[str]]:
+    """What stands in a file for codes; of small domains every text is made once, because that takes longest."""
+    if domain.size > MOST_TEXTS:
+        return lambda codes: _listed(domain, codes)
+    known = np.array(_listed(domain, np.arange(domain.size)), dtype=object)
+    return lambda codes: known[codes].tolist()
+
+
+def _listed(domain: Domain, codes: Integers) -> list[str]:
+    return [_quoted(value) for value in domain.decode(codes).tolist()]
+
+
+def _quoted(value: object) -> str:
+    """A cell: numbers as Python prints them, true and false, texts in quotes where they need them."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return repr(value)
+    plain = value != "" and not any(sign in value for sign in ',"\r\n') and value == value.strip()
+    return value if plain else '"' + value.replace('"', '""') + '"'
 
 
 def _parquet(text: Path, out: Path, columns: Mapping[str, Domain]) -> Path:
@@ -89,6 +107,7 @@ def _parquet(text: Path, out: Path, columns: Mapping[str, Domain]) -> Path:
     kept = "" if not texts else f", force_not_null=[{', '.join(map(literal, texts))}]"
     with quiet("duckdb"), duckdb.connect() as connection:
         source = f"SELECT * FROM read_csv({literal(str(text))}, {options}{kept}, parallel=false)"
+        connection.execute("SET threads = 1")  # each would keep rows of its own in memory
         connection.execute(f"COPY ({source}) TO {literal(str(out))} (FORMAT parquet)")
     return out
 

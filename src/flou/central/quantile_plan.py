@@ -21,6 +21,7 @@ from flou.mechanisms.quantiles import (
     HistogramMethod,
     IndExp,
     JointN,
+    PermuteAndFlipQuantile,
     QExp,
     QuantileMechanism,
     RecExp,
@@ -32,7 +33,8 @@ from flou.parameters import Relation
 
 __all__ = ["METHODS", "Drawn", "QuantilePlan"]
 
-METHODS = ("auto", "inverse-sensitivity", "exponential", "independent", "joint", "recursive", "tree", "histogram")
+SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer one quantile
+METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", "tree", "histogram")
 JOINTLY = {"substitute": 150, "add-remove": 30}  # more quantiles than these are cheaper one after the other
 RECURSIVELY = 300
 FEW, CROWDED = 20, 20  # with more quantiles, and fewer records times epsilon for each, joint ones drift into gaps
@@ -63,7 +65,7 @@ class QuantilePlan:
         """The method, and why it was chosen."""
         many = len(set(self.probabilities))
         if self.method != "auto":
-            if many > 1 and self.method in ("inverse-sensitivity", "exponential"):
+            if many > 1 and self.method in SINGLE:
                 raise InvalidParameter(
                     f"Method {self.method!r} answers one quantile, got {many}.",
                     "Several cost less together than one by one.",
@@ -71,10 +73,7 @@ class QuantilePlan:
                 )
             return self.method, "asked for"
         if many == 1:
-            return (
-                "inverse-sensitivity",
-                "one quantile: the cell that holds it scores best, however many records share it",
-            )
+            return "permute-and-flip", "one quantile: never worse than the exponential mechanism, and ties help"
         if self.rows is not None and many > FEW and self.rows * self.epsilon < CROWDED * many:
             return "tree", "for so many quantiles of so few records one noisy distribution is the most accurate"
         if many <= JOINTLY[self.relation]:
@@ -93,6 +92,7 @@ class QuantilePlan:
         """What draws the quantiles themselves."""
         options: dict[str, Any] = {"epsilon": (1 - self.share) * self.epsilon, "relation": self.relation}
         kinds: dict[str, type[QuantileMechanism]] = {
+            "permute-and-flip": PermuteAndFlipQuantile,
             "inverse-sensitivity": GridInverseSensitivity,
             "exponential": QExp,
             "independent": IndExp,

@@ -30,6 +30,7 @@ lint: $(READY) ## style, types, and the direction of imports
 bench: $(READY) ## flou side by side with its peers, each in an environment of its own
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/python benchmarks/central.py
+	$(BIN)/python benchmarks/quantiles.py
 
 clean: ## remove the environments and caches
 	rm -rf .venv .venv-* benchmarks/.data .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

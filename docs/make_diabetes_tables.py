@@ -1,0 +1,127 @@
+"""The tables of docs/explanation/learning-from-reports.md, from the committed experiment.
+
+python docs/make_diabetes_tables.py             print them
+python docs/make_diabetes_tables.py --write     put them into the page
+python docs/make_diabetes_tables.py --check     fail if the page has others
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "diabetes.json"
+START, STOP = "<!-- diabetes: docs/make_diabetes_tables.py -->", "<!-- end of diabetes -->"
+COLUMNS = 9
+LEARNERS = {"reports": "`NaiveBayes` from reports", "pairs": "`LinearDiscriminant` from reports"}
+SANITISED = {
+    "laplace": "sanitised, bounded Laplace",
+    "staircase": "sanitised, bounded staircase",
+    "window": "sanitised, clamped window",
+}
+
+
+def shown(value: float, deviation: float) -> str:
+    return f"{value:.3f} ± {deviation:.3f}".replace("0.", ".")
+
+
+def table(lines: list[dict[str, Any]], names: dict[str, str], measure: str, heads: list[str]) -> str:
+    """A row for each method, a column for each epsilon."""
+    epsilons = sorted({line["epsilon"] for line in lines if line["method"] in names})
+    rows = ["| ε of a person | " + " | ".join(heads or [f"{epsilon:g}" for epsilon in epsilons]) + " |"]
+    rows.append("|---" + "|---:" * len(epsilons) + "|")
+    for method, name in names.items():
+        found = {line["epsilon"]: line for line in lines if line["method"] == method}
+        cells = [shown(found[epsilon][measure], found[epsilon][f"{measure}_sd"]) for epsilon in epsilons]
+        rows.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def by_bins(splits: list[dict[str, Any]], wide: dict[str, Any]) -> str:
+    """How much accuracy is lost, for several numbers of bins."""
+    rows = [
+        "| bins | accuracy | lost, against the same rows without privacy | its standard error |",
+        "|---|---:|---:|---:|",
+    ]
+    for one in (*splits, wide):
+        note = ", wide bounds" if one is wide else ""
+        error = one["loss_sd"] / one["splits"] ** 0.5
+        found = shown(one["private"], one["private_sd"]), shown(one["loss"], one["loss_sd"])
+        rows.append(f"| {one['bins']}{note} | {found[0]} | {found[1]} | {error:.4f} |")
+    return "\n".join(rows)
+
+
+def content(report: dict[str, Any]) -> str:
+    """The tables with a sentence each, and where they come from."""
+    lines, clean, faults, splits = report["lines"], report["clean"], report["faults"], report["splits"]
+    totals = sorted({line["epsilon"] for line in lines if line["method"] in SANITISED})
+    heads = [f"{total:g} ({total / COLUMNS:g} a column)" for total in totals]
+    repeats = {line["method"]: line["repeats"] for line in lines}
+    printed = report["printed"]
+    return "\n\n".join(
+        [
+            f"Without privacy naive Bayes has an accuracy of {clean['accuracy']:.4f}, an f1 of {clean['f1']:.4f} and "
+            f"an area under the curve of {clean['auc']:.4f} on the document's split (prepared as printed: "
+            f"{printed['accuracy']:.6f} and {printed['f1']:.6f}, the document's numbers). Mean and standard deviation "
+            f"over {repeats['reports']} draws of the noise ({repeats['pairs']} for the discriminant). Always saying no "
+            f"has an accuracy of {report['majority']:.3f}; numbers below that have learned nothing.",
+            "**Accuracy on clean rows, learned from reports**",
+            table(lines, LEARNERS, "accuracy", []),
+            "**f1**",
+            table(lines, LEARNERS, "f1", []),
+            "**Area under the curve**",
+            table(lines, LEARNERS, "auc", []),
+            "**Accuracy on clean rows, learned from sanitised rows**",
+            table(lines, SANITISED, "accuracy", heads),
+            "**The same, measured as in the document: on sanitised test rows and labels**",
+            table(lines, SANITISED, "noised", heads),
+            f"**Other rows to learn from and to try on**, {splits[0]['splits']} times, `NaiveBayes` at "
+            f"ε = {splits[0]['epsilon']:g}. Without privacy accuracy is {splits[0]['clean']:.3f} ± "
+            f"{splits[0]['clean_sd']:.3f} over these splits:",
+            by_bins(splits, report["wide"]),
+            f"As printed, at ε = {faults['epsilon']:g} a column: {100 * faults['outside']:.0f} % of all values leave "
+            f"their bounds, the staircase spends {faults['staircase']:.3f} a column, a person pays at least "
+            f"{faults['total']:g}, and a perfect predictor scores {faults['perfect_on_noised_labels']:.3f} on the "
+            "noised labels.",
+            f"Measured {report['date'][:10]}, commit {report['commit']}.",
+        ]
+    )
+
+
+def written(page: str, text: str) -> str:
+    """The page with the tables between its two marks."""
+    before, _, rest = page.partition(START)
+    _, mark, after = rest.partition(STOP)
+    if not mark:
+        raise SystemExit(f"The page has no {START} ... {STOP}.")
+    return f"{before}{START}\n{text}\n{STOP}{after}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "explanation" / "learning-from-reports.md")
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--write", action="store_true")
+    action.add_argument("--check", action="store_true")
+    chosen = parser.parse_args()
+    text = content(json.loads(RESULTS.read_text()))
+    if not (chosen.write or chosen.check):
+        print(text)
+        return 0
+    page = chosen.page.read_text()
+    new = written(page, text)
+    if chosen.write:
+        chosen.page.write_text(new)
+    elif new != page:
+        print("The tables are from another run than benchmarks/results/diabetes.json.")
+        print("Run: python docs/make_diabetes_tables.py --write")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 
 from flou.local import GRR, OLH, OUE, SUE, DBitFlip, Hadamard, SubsetSelection, Warner
-from flou.local.unary_encoding import UnaryEncoding
+from flou.local.categories.unary_encoding import UnaryEncoding
 
 ORACLES = {
     "GRR": GRR,

@@ -12,7 +12,7 @@ from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace, DiscreteStaircase
 from flou.local import BoundedLaplace, BoundedStaircase, ClampedWindow, SquareWave
-from flou.local.window_randomiser import below_each
+from flou.local.numbers.window_randomiser import below_each
 from goodness import agrees, compatible, draws_to_detect, tilted
 
 KINDS = {

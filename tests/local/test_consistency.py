@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.local import GRR, OUE, Warner
-from flou.local.consistency import most_likely_shares, nearest_shares
+from flou.local.categories.consistency import most_likely_shares, nearest_shares
 
 RANDOM = np.random.default_rng(1)
 

@@ -10,8 +10,8 @@ import pytest
 from flou.bits import SeededBits
 from flou.errors import InvalidData, InvalidParameter
 from flou.local import GRR, OLH, OUE, SUE, Aggregate, DBitFlip, Hadamard, SubsetSelection, Warner
-from flou.local.packed import unpacked
-from flou.local.subset_selection import uniform_subsets
+from flou.local.categories.packed import unpacked
+from flou.local.categories.subset_selection import uniform_subsets
 from goodness import compatible, detectable
 from local.enumerated import ORACLES, all_oracles, all_reports, bias, index_of, laws, told, variances, worst_loss
 

@@ -14,7 +14,7 @@ from flou.bits import SeededBits
 from flou.errors import BudgetExceeded, InvalidData, InvalidParameter
 from flou.laws import Bernoulli
 from flou.local import GRR, OUE, SUE, DBitFlip, Hadamard, Memoised, SubsetSelection, Warner
-from flou.local.memoised import change, loss_after
+from flou.local.categories.memoised import change, loss_after
 from goodness import compatible
 from local.enumerated import all_reports, index_of, laws
 

@@ -10,7 +10,7 @@ import pytest
 from flou.bits import Bits, SeededBits
 from flou.laws import Bernoulli
 from flou.laws.enclosure import constant, exp_minus
-from flou.local.packed import bit_counts, leading_digits, packed_coins, put, unpacked
+from flou.local.categories.packed import bit_counts, leading_digits, packed_coins, put, unpacked
 from goodness import compatible
 
 

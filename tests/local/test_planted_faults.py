@@ -11,7 +11,7 @@ import pytest
 from flou.bits import SeededBits
 from flou.laws import Bernoulli
 from flou.local import GRR, OLH, OUE, SUE, Hadamard, SubsetSelection, Warner
-from flou.local.packed import packed_coins, put
+from flou.local.categories.packed import packed_coins, put
 from goodness import compatible
 from local.enumerated import all_reports, bias, index_of, laws, worst_loss
 

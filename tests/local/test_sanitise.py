@@ -15,7 +15,8 @@ import pytest
 import flou
 from flou.bits import SeededBits
 from flou.errors import InvalidData
-from flou.local import Sanitiser, sanitise, sanitiser
+from flou.local import Sanitiser, sanitise
+from flou.local.tables import sanitiser
 from goodness import agrees, compatible, draws_to_detect, tilted
 from local.sanitised_people import SCHEMA, people
 

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 import flou
 from flou.cli import app
 from flou.errors import InvalidParameter
-from flou.local import Sanitiser, sanitise, sanitised_file
+from flou.local import Sanitiser, sanitise
+from flou.local.tables import sanitised_file
 from local.sanitised_people import SCHEMA, people
 
 

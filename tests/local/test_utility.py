@@ -11,7 +11,7 @@ import flou
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.local import utility
-from flou.local.classification_scores import accuracy, area_under_curve, f1
+from flou.local.learning.classification_scores import accuracy, area_under_curve, f1
 from local.two_classes import FEATURES, two_classes
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flou.collect.page import live_page
 from flou.collect.store import Store
 from flou.errors import FlouError, InvalidData, MissingExtra
-from flou.local.collection import reports_in
+from flou.local.survey.collection import reports_in
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

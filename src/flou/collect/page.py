@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from flou.local.collection import Collection
+from flou.local.survey.collection import Collection
 from flou.release import Release
 from flou.release.entries import entries
 from flou.report.figure import figure

@@ -1,46 +1,46 @@
 """Local privacy: each person randomises their own answer, and anyone may collect the reports."""
 
 from flou.local.aggregate import Aggregate
-from flou.local.bounded_laplace import BoundedLaplace
-from flou.local.bounded_staircase import BoundedStaircase
-from flou.local.clamped_window import ClampedWindow
-from flou.local.classifier import Classifier
-from flou.local.collection import Collection, batch_of, reports_in
-from flou.local.d_bit_flip import DBitFlip
-from flou.local.design import Design
-from flou.local.designed import Designed
-from flou.local.distribution_randomiser import DistributionRandomiser
-from flou.local.duchi import Duchi
-from flou.local.frequency_oracle import FrequencyOracle
-from flou.local.gaussian_model import GaussianModel
-from flou.local.grr import GRR
-from flou.local.hadamard import Hadamard
-from flou.local.hybrid import Hybrid
-from flou.local.linear_discriminant import LinearDiscriminant
-from flou.local.mean_of import mean_of
-from flou.local.mean_randomiser import MeanRandomiser
-from flou.local.memoised import Memoised
-from flou.local.naive_bayes import NaiveBayes
-from flou.local.olh import OLH
-from flou.local.oracles import Comparison, compare, frequencies
-from flou.local.oue import OUE
-from flou.local.piecewise import Piecewise
+from flou.local.categories.d_bit_flip import DBitFlip
+from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.grr import GRR
+from flou.local.categories.hadamard import Hadamard
+from flou.local.categories.memoised import Memoised
+from flou.local.categories.olh import OLH
+from flou.local.categories.oracles import Comparison, compare, frequencies
+from flou.local.categories.oue import OUE
+from flou.local.categories.subset_selection import SubsetSelection
+from flou.local.categories.sue import SUE
+from flou.local.categories.unary_encoding import UnaryEncoding
+from flou.local.categories.warner import Warner
+from flou.local.learning.classifier import Classifier
+from flou.local.learning.gaussian_model import GaussianModel
+from flou.local.learning.linear_discriminant import LinearDiscriminant
+from flou.local.learning.naive_bayes import NaiveBayes
+from flou.local.learning.utility import Utility, utility
+from flou.local.numbers.bounded_laplace import BoundedLaplace
+from flou.local.numbers.bounded_staircase import BoundedStaircase
+from flou.local.numbers.clamped_window import ClampedWindow
+from flou.local.numbers.design import Design
+from flou.local.numbers.designed import Designed
+from flou.local.numbers.distribution_randomiser import DistributionRandomiser
+from flou.local.numbers.duchi import Duchi
+from flou.local.numbers.hybrid import Hybrid
+from flou.local.numbers.mean_of import mean_of
+from flou.local.numbers.mean_randomiser import MeanRandomiser
+from flou.local.numbers.piecewise import Piecewise
+from flou.local.numbers.sampled_means import SampledMeans
+from flou.local.numbers.square_wave import SquareWave
+from flou.local.numbers.vector import Vector
+from flou.local.numbers.vector_duchi import VectorDuchi
+from flou.local.numbers.window_randomiser import WindowRandomiser
 from flou.local.randomiser import Randomiser
-from flou.local.sampled_means import SampledMeans
-from flou.local.sanitise import sanitise
-from flou.local.sanitised import Sanitised
-from flou.local.sanitiser import Sanitiser
-from flou.local.square_wave import SquareWave
-from flou.local.subset_selection import SubsetSelection
-from flou.local.sue import SUE
-from flou.local.survey import Item, Survey
-from flou.local.survey_plan import Planned, plan_for_error, plan_for_people
-from flou.local.unary_encoding import UnaryEncoding
-from flou.local.utility import Utility, utility
-from flou.local.vector import Vector
-from flou.local.vector_duchi import VectorDuchi
-from flou.local.warner import Warner
-from flou.local.window_randomiser import WindowRandomiser
+from flou.local.survey.collection import Collection, batch_of, reports_in
+from flou.local.survey.plan import Planned, plan_for_error, plan_for_people
+from flou.local.survey.survey import Item, Survey
+from flou.local.tables.sanitise import sanitise
+from flou.local.tables.sanitised import Sanitised
+from flou.local.tables.sanitiser import Sanitiser
 
 __all__ = [
     "GRR",

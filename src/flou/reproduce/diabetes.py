@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from flou.domain import Boolean, Integers, Interval, Schema
 from flou.errors import InvalidData
-from flou.local.classification_scores import accuracy, f1
-from flou.local.gaussian_model import GaussianModel
+from flou.local.learning.classification_scores import accuracy, f1
+from flou.local.learning.gaussian_model import GaussianModel
 
 __all__ = ["LABEL", "SCHEMA", "WIDE", "Diabetes", "clean_scores", "made_diabetes", "read_diabetes", "split"]
 

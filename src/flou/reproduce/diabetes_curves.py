@@ -16,9 +16,9 @@ import numpy as np
 
 from flou.bits import Bits, SeededBits
 from flou.domain import Schema
-from flou.local.classifier import Classifier
-from flou.local.naive_bayes import NaiveBayes
-from flou.local.utility import Line, utility
+from flou.local.learning.classifier import Classifier
+from flou.local.learning.naive_bayes import NaiveBayes
+from flou.local.learning.utility import Line, utility
 from flou.reproduce.diabetes import LABEL, SCHEMA, WIDE, Columns, Diabetes, clean_scores, split
 
 __all__ = ["EPSILONS", "TOTALS", "curves", "experiment", "faults", "learned_over_splits"]

@@ -1,0 +1,169 @@
+"""Shares of categories from reports that each support some of them.
+
+Law        a report supports the respondent's own category with probability p, and each other one with probability q
+Guarantee  each randomiser's own
+Error      (share of reports in support - q) / (p - q) is unbiased for the share f of a category; its variance is
+           (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2) around the share among the respondents, and
+           r (1 - r) / (n (p - q)^2), r the probability of support, around the share in the population
+           n times the variances of all k categories add up to (p (1 - p) + (k - 1) q (1 - q)) / (p - q)^2, whatever the
+           shares: the number by which oracles are compared
+Numerics   support is counted exactly; for the intervals see ``support_uncertainty.py``
+Limits     an estimate may be negative. By default shares are published as the nearest that are not, and add up to 1
+Source     Wang, Blocki, Li, Jha (2017)
+Proof      docs/explanation/proofs/frequency_oracles.md
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flou.domain import Boolean, Categories, Domain, Integers
+from flou.errors import InvalidData, InvalidParameter
+from flou.local.aggregate import Aggregate
+from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_shares
+from flou.local.categories.support_uncertainty import SupportUncertainty
+from flou.local.certify import certified
+from flou.local.randomiser import Randomiser
+from flou.mechanisms.mechanism import Integers as Codes
+from flou.parameters import Number, choice, integer
+from flou.release import Release
+
+__all__ = ["FrequencyOracle", "categories_of"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+MOST_CATEGORIES = 2**31
+
+
+class FrequencyOracle(Randomiser):
+    """``categories``: how many there are (answers are then 0..k-1), a list of them, or a domain."""
+
+    reason = ""  # why it was chosen, when ``frequencies`` chose it
+    _marks: int | None = 1  # how many of the sums a report adds 1 to, if always as many
+
+    def __init__(self, categories: Any, *, epsilon: Number, unit: str = "person") -> None:
+        super().__init__(categories_of(categories), epsilon=epsilon, unit=unit)
+
+    @property
+    def k(self) -> int:
+        """How many categories there are."""
+        return self.domain.size
+
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """P[a report supports the respondent's category]."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float:
+        """P[a report supports another given category]."""
+
+    @property
+    @abstractmethod
+    def gap(self) -> float:
+        """p - q, without cancellation: what a report tells."""
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """How many bits a report has."""
+
+    @property
+    def tallies(self) -> int:
+        return self.k
+
+    def parameters(self) -> dict[str, Any]:
+        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
+
+    def variance(self, share: float = 0.0) -> float:
+        """n times the variance of the estimate of a category that has this share of the respondents.
+
+        The variances of all categories add up to k times that of a share of 1/k, whatever the shares are.
+        """
+        p, q = self.p, self.q
+        return (share * p * (1 - p) + (1 - share) * q * (1 - q)) / self.gap**2
+
+    def codes(self, answers: ArrayLike) -> Codes:
+        """A vector of answers, as codes; those outside 0..k-1 are clamped."""
+        array = np.asarray(answers)
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise InvalidData(
+                f"Answers must be a vector of codes, got {array.ndim} dimension(s) of {array.dtype}.",
+                "One report is made for each, and codes are whole numbers.",
+                "Pass values to randomise(...), which encodes them.",
+            )
+        if array.dtype == np.uint64:
+            array = np.minimum(array, np.uint64(self.k))
+        clamped: Codes = np.clip(array.astype(np.int64), 0, self.k - 1)
+        return clamped
+
+    def possible(self, people: int, sums: Codes) -> bool:
+        bounded = bool(np.all((sums >= 0) & (sums <= people)))
+        return bounded and (self._marks is None or int(sums.sum()) == self._marks * people)
+
+    def support(self, aggregate: Aggregate) -> Codes:
+        """How many reports support each category."""
+        return aggregate.sums
+
+    def shares(self, aggregate: Aggregate) -> Floats:
+        """The unbiased estimates, one for each category; they may be negative, and need not add up to 1."""
+        if aggregate.people == 0:
+            return np.full(self.k, 1 / self.k)
+        found: Floats = (self.support(aggregate) / aggregate.people - self.q) / self.gap
+        return found
+
+    def most_likely(self, aggregate: Aggregate) -> Floats:
+        """The shares under which the reports are most likely."""
+        del aggregate
+        raise InvalidParameter(
+            f"{self.name} has no closed form for the most likely shares.",
+            "A report that supports several categories at once has a likelihood without one.",
+            'Pass consistent="simplex", or ask with GRR.',
+        )
+
+    def uncertainty(self, aggregate: Aggregate) -> SupportUncertainty:
+        """Where the shares lie, among the respondents and in the population."""
+        return SupportUncertainty(self.support(aggregate).copy(), aggregate.people, self.p, self.q, self.gap)
+
+    def estimate(self, reports: ArrayLike | Aggregate, *, consistent: Consistent = "simplex") -> Release:
+        """The shares with their intervals, from reports or from an aggregate of them.
+
+        ``"simplex"``: none negative, and together 1; ``"mle"``: so too, and the most likely ones (GRR and Warner);
+        ``"none"``: the unbiased estimates. The intervals are those of the unbiased estimates each time.
+        """
+        choice("consistent", consistent, tuple(CONSISTENT))
+        found = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
+        return self.estimated(found, consistent=consistent)
+
+    def estimated(self, aggregate: Aggregate, *, consistent: Consistent = "simplex") -> Release:
+        if consistent == "mle":
+            value = self.most_likely(aggregate)
+        else:
+            unbiased = self.shares(aggregate)
+            value = unbiased if consistent == "none" else nearest_shares(unbiased)
+        labels = tuple(str(label) for label in self.domain.decode(np.arange(self.k)).tolist())
+        uncertainty = self.uncertainty(aggregate)
+        return certified(self, aggregate, "shares", value, uncertainty, labels, (CONSISTENT[consistent],))
+
+
+def categories_of(categories: Any) -> Domain:
+    """A domain of categories: a number of them, a list, or a domain."""
+    if isinstance(categories, Categories | Boolean | Integers):
+        domain: Domain = categories
+    elif isinstance(categories, list | tuple):
+        domain = Categories(list(categories), other=False, missing=categories[0] if categories else None)
+    else:
+        domain = Integers(0, integer("categories", categories, 2, MOST_CATEGORIES) - 1, missing=0)
+    if not 2 <= domain.size <= MOST_CATEGORIES or not math.isfinite(domain.size):
+        raise InvalidParameter(
+            f"Between 2 and {MOST_CATEGORIES} categories are needed, got {domain.size}.",
+            "A question with one possible answer has nothing to hide, and nothing to tell.",
+            "Pass a list of categories, or how many there are.",
+        )
+    return domain

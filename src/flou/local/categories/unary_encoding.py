@@ -1,0 +1,102 @@
+"""Unary encoding: one bit for each category, each of them randomised.
+
+Law        bits are independent; the bit of one's own category is 1 with probability p, every other with probability q
+Guarantee  epsilon-DP for one person's answer, e^epsilon = p (1 - q) / (q (1 - p))
+Why        two answers differ in the laws of two bits only, and the ratio is largest where one is 1 and the other is 0
+Error      see ``frequency_oracle.py``
+Numerics   exact coins, 64 at a time (``packed.py``)
+Limits     a report has k bits
+Source     Erlingsson, Pihur, Korolova (2014); Wang, Blocki, Li, Jha (2017)
+Proof      docs/explanation/proofs/frequency_oracles.md
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flou.bits import SYSTEM, Bits
+from flou.laws import Bernoulli
+from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.packed import Rows, bit_counts, checked_rows, packed_coins, put, unpacked
+from flou.mechanisms.mechanism import Integers
+from flou.parameters import Number, integer
+
+__all__ = ["UnaryEncoding", "UnaryLaw"]
+
+MOST_BITS = 2**20
+
+
+@dataclass(frozen=True)
+class UnaryLaw:
+    """Independent bits, those of a packed row: ``yes`` for one of them, ``no`` for all others."""
+
+    k: int
+    answer: int
+    yes: Bernoulli
+    no: Bernoulli
+
+    def log_pmf(self, rows: ArrayLike) -> Any:
+        """log P(report = row) for each row."""
+        bits = unpacked(checked_rows(rows, self.k), self.k)
+        own = bits[:, self.answer]
+        ones = bits.sum(axis=1) - own
+        rest = self.k - 1 - ones
+        with np.errstate(invalid="ignore"):  # 0 log 0
+            others = np.where(ones, ones * self.no.log_pmf(1), 0.0) + np.where(rest, rest * self.no.log_pmf(0), 0.0)
+        return self.yes.log_pmf(own) + others
+
+    def pmf(self, rows: ArrayLike) -> Any:
+        """P(report = row) for each row."""
+        return np.exp(self.log_pmf(rows))
+
+
+class UnaryEncoding(FrequencyOracle):
+    """k bits, packed eight in a byte."""
+
+    _marks = None
+
+    def __init__(self, categories: Any, *, epsilon: Number, unit: str = "person") -> None:
+        super().__init__(categories, epsilon=epsilon, unit=unit)
+        integer("the number of categories", self.k, 2, MOST_BITS)
+
+    @property
+    @abstractmethod
+    def yes(self) -> Bernoulli:
+        """The coin of the respondent's own category."""
+
+    @property
+    @abstractmethod
+    def no(self) -> Bernoulli:
+        """The coin of every other category."""
+
+    @property
+    def p(self) -> float:
+        return self.yes.p
+
+    @property
+    def q(self) -> float:
+        return self.no.p
+
+    @property
+    def report_bits(self) -> int:
+        return self.k
+
+    def law(self, answer: int) -> UnaryLaw:
+        return UnaryLaw(self.k, min(max(int(answer), 0), self.k - 1), self.yes, self.no)
+
+    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> Rows:
+        codes = self.codes(answer)
+        rows = packed_coins(codes.size, self.k, self.no.number, bits)
+        put(rows, codes, self.yes.draw(codes.size, bits))
+        return rows
+
+    def checked(self, reports: ArrayLike) -> Rows:
+        return checked_rows(reports, self.k)
+
+    def tally(self, reports: NDArray[Any]) -> Integers:
+        return bit_counts(reports, self.k)

@@ -1,0 +1,1 @@
+"""Classifiers that learn from reports, and what is lost."""

@@ -1,0 +1,146 @@
+"""Whole distributions from reports: shares, quantiles and means of the answers behind them.
+
+Law        each randomiser's own; the report is near the answer more often than not
+Guarantee  each randomiser's own
+Error      the shares of up to 128 groups of neighbouring codes are those of the greatest likelihood, stopped early and,
+           if wished, smoothed (``em.py``). Intervals are by the delta method: half of one is the normal quantile times
+           the standard deviation, plus the bias that shows when the estimate is estimated again from its own expected
+           reports. They cover the noise (and sampling, for the population), but not all that stopping and smoothing
+           hide: where epsilon is small or the answers have spikes, they are too short
+Numerics   reports are counted exactly; estimates are floats
+Limits     with more than 128 codes those of a group are taken as equally frequent
+Source     Li, Wang, Lopuhaa-Zwakenberg, Skoric, Li (2020)
+Proof      docs/explanation/proofs/local_numbers.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from flou.domain import Integers as Wholes
+from flou.domain import Interval
+from flou.local.aggregate import Aggregate
+from flou.local.certify import certified
+from flou.local.numbers.em import Floats
+from flou.local.numbers.fit import Fit, LinearUncertainty, QuantileUncertainty
+from flou.local.numbers.scale import half_a_cell, numbers_of
+from flou.local.randomiser import Randomiser
+from flou.mechanisms.mechanism import Integers
+from flou.parameters import Number, integer, open_probability
+from flou.release import Release
+
+__all__ = ["DistributionRandomiser"]
+
+GROUPS = 128  # of codes
+BINS = 512  # of reports
+SEEN = 8  # codes of a group for which the law is computed
+
+
+class DistributionRandomiser(Randomiser):
+    """``domain``: an interval, integers, or a pair of bounds; ``smooth``: whether shares are smoothed."""
+
+    domain: Interval | Wholes
+
+    def __init__(self, domain: Any, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
+        super().__init__(numbers_of(domain, usual=1024), epsilon=epsilon, unit=unit)
+        self.smooth = bool(smooth)
+
+    @property
+    def cells(self) -> int:
+        """How many different reports there are."""
+        return self.domain.size
+
+    def parameters(self) -> dict[str, Any]:
+        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
+
+    @property
+    def groups(self) -> int:
+        """Of how many groups of neighbouring codes the shares are estimated."""
+        return min(self.domain.size, GROUPS)
+
+    @property
+    def tallies(self) -> int:
+        return min(self.cells, BINS)
+
+    def tally(self, reports: NDArray[Any]) -> Integers:
+        return np.bincount(reports * self.tallies // self.cells, minlength=self.tallies).astype(np.int64)
+
+    def possible(self, people: int, sums: Integers) -> bool:
+        return bool(np.all(sums >= 0)) and int(sums.sum()) == people
+
+    def running(self, codes: Integers, ends: Integers) -> Floats:
+        """P[report < end | code], a row for each code."""
+        return np.array([self.law(int(code)).cdf(ends - 1) for code in codes])
+
+    @cached_property
+    def channel(self) -> Floats:
+        """P[bin of the report | group of the answer], a column for each group."""
+        ends = -(-np.arange(self.tallies + 1) * self.cells // self.tallies)
+        starts = -(-np.arange(self.groups + 1) * self.domain.size // self.groups)
+        length = np.diff(starts)
+        seen = min(int(length.max()), SEEN)
+        # the middles of ``seen`` equal parts of each group; of a group with as many codes, each of them
+        codes = starts[:-1, None] + (2 * np.arange(seen) + 1) * length[:, None] // (2 * seen)
+        rows = np.diff(self.running(codes.ravel(), ends), axis=1)
+        found: Floats = rows.reshape(self.groups, seen, -1).mean(axis=1).T
+        found /= found.sum(axis=0)
+        return found
+
+    @cached_property
+    def _edges(self) -> Floats:
+        """The ends of the groups in the units of the domain."""
+        starts = -(-np.arange(self.groups + 1) * self.domain.size // self.groups)
+        if isinstance(self.domain, Interval):
+            return np.asarray(self.domain.lower + self.domain.step * starts, dtype=np.float64)
+        return np.asarray(self.domain.lower - 0.5 + starts, dtype=np.float64)
+
+    def estimated(self, aggregate: Aggregate) -> Release:
+        return self.histogram(aggregate)
+
+    def histogram(self, reports: ArrayLike | Aggregate, *, bins: int = 10) -> Release:
+        """The shares of ``bins`` ranges of about equal width."""
+        count = min(integer("bins", bins, 2, GROUPS), self.groups)
+        place = np.arange(self.groups) * count // self.groups
+        weights = (place == np.arange(count)[:, None]).astype(np.float64)
+        ends = self._edges[[*np.flatnonzero(np.diff(place, prepend=-1)).tolist(), self.groups]]
+        labels = tuple(f"{low:.6g} to {high:.6g}" for low, high in pairwise(ends.tolist()))
+        return self._release(reports, "histogram", lambda fit: LinearUncertainty(fit, weights, (0.0, 1.0), 0.0), labels)
+
+    def quantiles(self, reports: ArrayLike | Aggregate, probabilities: Sequence[float]) -> Release:
+        """The quantiles of these probabilities."""
+        levels = [float(open_probability("probabilities", level)) for level in probabilities]
+        labels = tuple(f"{level:g}" for level in levels)
+        cell = half_a_cell(self.domain)
+        return self._release(
+            reports, "quantiles", lambda fit: QuantileUncertainty(fit, np.array(levels), self._edges, cell), labels
+        )
+
+    def mean(self, reports: ArrayLike | Aggregate) -> Release:
+        """The mean of the estimated distribution; the randomisers of means have less error."""
+        middles = (self._edges[1:] + self._edges[:-1]) / 2
+        bounds, cell = (float(middles[0]), float(middles[-1])), half_a_cell(self.domain)
+        return self._release(reports, "mean", lambda fit: LinearUncertainty(fit, middles, bounds, cell), None)
+
+    def _release(
+        self,
+        reports: ArrayLike | Aggregate,
+        statistic: str,
+        uncertain: Callable[[Fit], LinearUncertainty | QuantileUncertainty],
+        labels: tuple[str, ...] | None,
+    ) -> Release:
+        aggregate = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
+        uncertainty = uncertain(_fit(self, aggregate.sums.tobytes()))
+        value = uncertainty.centre if labels is not None else float(uncertainty.centre)
+        words = ("expectation maximisation", *(("smoothing",) if self.smooth else ()))
+        return certified(self, aggregate, statistic, value, uncertainty, labels, words)
+
+
+@lru_cache(maxsize=16)
+def _fit(randomiser: DistributionRandomiser, counts: bytes) -> Fit:
+    return Fit.of(np.frombuffer(counts, dtype=np.int64), randomiser.channel, smooth=randomiser.smooth)

@@ -1,0 +1,107 @@
+"""An estimated distribution, how sure it is, and intervals for what is computed from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flou.laws.normal import ndtri
+from flou.local.numbers.em import Floats, maximised, response
+from flou.mechanisms.mechanism import Integers
+from flou.release.uncertainty import Interval as Ends
+from flou.release.uncertainty import NoiseAndSampling
+
+__all__ = ["Fit", "LinearUncertainty", "QuantileUncertainty"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Shares of groups, their covariances, and how far the estimate moves when it is estimated again from itself."""
+
+    people: int
+    shares: Floats
+    noise: Floats  # covariance, for these respondents
+    total: Floats  # covariance, for the population
+    bias: Floats
+
+    @classmethod
+    def of(cls, counts: Integers, channel: Floats, *, smooth: bool) -> Fit:
+        """From counts of reports; ``channel[y, x]`` is the probability of report y given answer x."""
+        groups, people = channel.shape[1], int(counts.sum())
+        if people == 0:
+            nothing = np.zeros((groups, groups))
+            return cls(0, np.full(groups, 1 / groups), nothing, nothing, np.zeros(groups))
+        shares, iterations = maximised(counts.astype(np.float64), channel, smooth=smooth)
+        expected = channel @ shares
+        again, _ = maximised(people * expected, channel, smooth=smooth)
+        moved = response(shares, channel, iterations, smooth=smooth)
+        # The covariance of the shares of reports is diag(r) - r r' over n if the answers are drawn too, and
+        # diag(r) - C diag(f) C' over n if they stay, with C the channel and r = C f.
+        everything, centre, answers = (moved * expected) @ moved.T, moved @ expected, moved @ channel
+        total = everything - np.outer(centre, centre)
+        noise = everything - (answers * shares) @ answers.T
+        return cls(people, shares, noise / people, total / people, again - shares)
+
+    def half_widths(self, weights: Floats, level: float, sampling: bool) -> Any:
+        """Half of the interval of each weighted sum of shares."""
+        covariance = self.total if sampling else self.noise
+        variance = np.sum((weights @ covariance) * weights, axis=-1)
+        return float(ndtri((1 + level) / 2)) * np.sqrt(np.maximum(variance, 0.0)) + np.abs(weights @ self.bias)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearUncertainty(NoiseAndSampling):
+    """Weighted sums of shares."""
+
+    fit: Fit
+    weights: Floats
+    bounds: tuple[float, float]
+    cell: float
+
+    @property
+    def centre(self) -> Any:
+        """The sums of the estimate."""
+        return self.weights @ self.fit.shares
+
+    @property
+    def grid(self) -> float:
+        return self.cell
+
+    def _interval(self, level: float, sampling: bool) -> Ends:
+        half = self.fit.half_widths(self.weights, level, sampling) if self.fit.people else np.inf
+        low, high = (np.clip(end, *self.bounds) for end in (self.centre - half, self.centre + half))
+        return (float(low), float(high)) if np.ndim(low) == 0 else (low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileUncertainty(NoiseAndSampling):
+    """Quantiles: all places where the interval of the distribution function holds the probability."""
+
+    fit: Fit
+    levels: Floats
+    edges: Floats
+    cell: float
+
+    @property
+    def centre(self) -> Floats:
+        """The quantiles of the estimate, by interpolation between the edges."""
+        return np.interp(self.levels, self._running, self.edges)
+
+    @property
+    def grid(self) -> float:
+        return self.cell
+
+    @property
+    def _running(self) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(self.fit.shares)])
+
+    def _interval(self, level: float, sampling: bool) -> Ends:
+        if not self.fit.people:
+            return np.full(self.levels.size, self.edges[0]), np.full(self.levels.size, self.edges[-1])
+        below = np.tri(self.edges.size, self.fit.shares.size, -1)
+        half = self.fit.half_widths(below, level, sampling)
+        upper, lower = (np.maximum.accumulate(self._running + side * half) for side in (1, -1))
+        low, high = np.interp(self.levels, upper, self.edges), np.interp(self.levels, lower, self.edges)
+        return np.minimum(low, self.centre), np.maximum(high, self.centre)

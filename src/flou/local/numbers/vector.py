@@ -1,0 +1,77 @@
+"""Several numbers of one person, each on its own public grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Integers, Interval
+from flou.errors import InvalidData, InvalidParameter
+from flou.local.numbers.scale import numbers_of
+
+__all__ = ["Vector", "names_of"]
+
+
+class Vector:
+    """A domain whose rows are vectors: column j holds numbers of the j-th of ``domains``."""
+
+    def __init__(self, domains: Sequence[Any]) -> None:
+        if not isinstance(domains, list | tuple) or len(domains) < 2:
+            raise InvalidParameter(
+                "Several numbers need a list of at least two domains.",
+                "Each number has its own public bounds.",
+                "Pass for example [(0, 100), (18, 65)]; for one number use flou.local.mean_of.",
+            )
+        self.domains: tuple[Interval | Integers, ...] = tuple(numbers_of(domain) for domain in domains)
+
+    def __repr__(self) -> str:
+        return f"Vector({list(self.domains)!r})"
+
+    @property
+    def size(self) -> int:
+        """How many different rows there are."""
+        return math.prod(domain.size for domain in self.domains)
+
+    @property
+    def missing_code(self) -> int:
+        """The number of the row in which everything is missing, the last column counting fastest."""
+        code = 0
+        for domain in self.domains:
+            code = code * domain.size + domain.missing_code
+        return code
+
+    def encode(self, values: object) -> NDArray[np.int64]:
+        """The codes of a table with one row a person, column by column."""
+        table = np.asarray(values)
+        if table.ndim != 2 or table.shape[1] != len(self.domains):
+            raise InvalidData(
+                f"The values must be a table of {len(self.domains)} columns, one for each domain.",
+                "Every person has one value for each of the numbers.",
+                "Pass an array with a row for each person; a missing value is NaN.",
+            )
+        return np.stack([domain.encode(table[:, j]) for j, domain in enumerate(self.domains)], axis=1)
+
+    def decode(self, codes: object) -> NDArray[Any]:
+        """What the codes of a table stand for."""
+        table = np.asarray(codes)
+        return np.stack([domain.decode(table[:, j]) for j, domain in enumerate(self.domains)], axis=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The domains as tables."""
+        return {"type": "vector", "columns": [domain.to_dict() for domain in self.domains]}
+
+
+def names_of(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    """What the numbers are called: as told, or 0, 1, 2, ..."""
+    found = tuple(map(str, range(count) if names is None else names))
+    if len(found) != count or len(set(found)) != count:
+        raise InvalidParameter(
+            f"names must be {count} different names, one for each domain.",
+            "They say which mean is which.",
+            "Pass for example names=['age', 'income'], or none.",
+        )
+    return found

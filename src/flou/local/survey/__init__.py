@@ -1,0 +1,1 @@
+"""Surveys: one public file for those who answer, collect and read."""

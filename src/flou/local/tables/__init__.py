@@ -1,0 +1,1 @@
+"""Whole tables, randomised row by row."""

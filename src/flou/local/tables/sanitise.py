@@ -1,0 +1,117 @@
+"""Sanitise a table: any source in, the same rows randomised cell by cell out, and what each person has paid."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import SYSTEM, Bits
+from flou.domain import Schema
+from flou.errors import InvalidData
+from flou.local.tables.sanitised import Sanitised, certificate_of
+from flou.local.tables.sanitised_file import checked_path, written
+from flou.local.tables.sanitiser import Budget, Codes, Method, Sanitiser
+from flou.mechanisms.mechanism import Integers
+from flou.parameters import Number, choice
+from flou.summaries import rows_of
+from flou.summaries.request import Code
+from flou.summaries.rows import Rows
+
+__all__ = ["sanitise"]
+
+BLOCK = 2**16  # rows at a time, whatever the source is: the same bits then give the same table
+
+
+def sanitise(
+    source: Any,
+    schema: Schema | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    epsilon: Number,
+    budget: Budget = "total",
+    method: Method = "window",
+    others: Literal["refuse", "drop"] = "refuse",
+    out: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+    bits: Bits = SYSTEM,
+) -> Sanitised:
+    """Randomise every cell of a table within its public bounds or categories.
+
+    ``source`` is whatever ``flou.open`` takes; it is never changed. Columns that the schema does not have are refused,
+    or left out with ``others="drop"``. With ``out``, rows go to a CSV or Parquet file as they come, however many there
+    are; ``progress`` is told how many were done.
+    """
+    sanitiser = Sanitiser(schema, epsilon=epsilon, budget=budget, method=method)
+    choice("others", others, ("refuse", "drop"))
+    path = None if out is None else checked_path(out, source)
+    rows = rows_of(source)
+    names, dropped = _chosen(rows, sanitiser.schema, others)
+    if sanitiser.schema.unit is not None:
+        rows = rows.capped(sanitiser.schema.unit, sanitiser.schema.max_rows_per_unit)
+    domains = {name: sanitiser.schema[name] for name in names}
+    parts: dict[str, list[NDArray[Any]]] = {name: [domain.decode([])] for name, domain in domains.items()}
+    count = 0
+
+    def keep(codes: Mapping[str, Integers]) -> None:
+        for name, domain in domains.items():
+            parts[name].append(domain.decode(codes[name]))
+
+    with nullcontext(keep) if path is None else written(path, domains) as take:
+        for codes in _blocks(rows, sanitiser.schema):
+            drawn = sanitiser.sample(codes, bits=bits)
+            take(drawn)
+            count += len(drawn[names[0]])
+            if progress is not None:
+                progress(count)
+    table = None if path is not None else _like(source, {name: np.concatenate(part) for name, part in parts.items()})
+    return Sanitised(table, path, count, dropped, sanitiser, certificate_of(sanitiser, count, dropped, bits))
+
+
+def _chosen(rows: Rows, schema: Schema, others: str) -> tuple[list[str], tuple[str, ...]]:
+    """The columns of the schema in the order of the source, and the others, which are never passed through."""
+    for name in schema:
+        rows.require(name)
+    dropped = tuple(name for name in rows.columns if name not in schema)
+    unknown = [name for name in dropped if name != schema.unit]
+    if unknown and others == "refuse":
+        raise InvalidData(
+            f"The schema does not have the column{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown[:10]))}.",
+            "Nothing is known about what may stand there, so it cannot be randomised, and it is never passed through.",
+            'Declare it in the schema, or pass others="drop" (--drop on the command line) to leave it out.',
+        )
+    return [name for name in rows.columns if name in schema], dropped
+
+
+def _blocks(rows: Rows, schema: Schema) -> Iterator[Codes]:
+    """The codes of the rows, the same number of them at a time on every engine."""
+    wanted = [Code(name, domain) for name, domain in schema.columns.items()]
+    waiting: list[list[NDArray[np.int64]]] = []
+    length = 0
+    for batch in rows.codes(wanted):
+        waiting.append(batch)
+        length += len(batch[0])
+        if length >= BLOCK:
+            together = [np.concatenate(columns) for columns in zip(*waiting, strict=True)]
+            for start in range(0, length - BLOCK + 1, BLOCK):
+                yield dict(zip(schema, (column[start : start + BLOCK] for column in together), strict=True))
+            length %= BLOCK
+            waiting = [[column[len(column) - length :] for column in together]]
+    if length:
+        yield dict(zip(schema, (np.concatenate(columns) for columns in zip(*waiting, strict=True)), strict=True))
+
+
+def _like(source: Any, columns: dict[str, NDArray[Any]]) -> Any:
+    """A data frame of the same library as the source where that is one in memory, and a dictionary otherwise."""
+    if isinstance(source, str | os.PathLike | Mapping | np.ndarray | Rows):
+        return columns
+    import narwhals as nw
+
+    frame = nw.from_native(source, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return columns
+    listed = {name: values.tolist() if values.dtype.kind == "O" else values for name, values in columns.items()}
+    return nw.from_dict(listed, backend=frame.implementation).to_native()

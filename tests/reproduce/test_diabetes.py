@@ -15,7 +15,7 @@ from docs.pages import ROOT
 from flou.bits import SeededBits
 from flou.errors import InvalidData
 from flou.local import NaiveBayes, sanitise
-from flou.local.utility import utility
+from flou.local.learning.utility import utility
 from flou.reproduce.diabetes import (
     LABEL,
     SCHEMA,

@@ -7,18 +7,16 @@ python docs/make_coverage_table.py --check     fail if the page has another one
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from pathlib import Path
 from typing import Any
+
+from marked_page import ROOT, fill
 
 from flou.reproduce.coverage import EPSILONS, ROWS, Cell
 from flou.reproduce.coverage_summary import Result, Summary, exceptions, shortfalls, summaries
 
-ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "coverage.json"
-START, STOP = "<!-- coverage: docs/make_coverage_table.py -->", "<!-- end of coverage -->"
 SETTINGS = [(rows, epsilon) for rows in ROWS for epsilon in EPSILONS]
 
 
@@ -62,35 +60,10 @@ def content(report: dict[str, Any]) -> str:
     )
 
 
-def written(page: str, text: str) -> str:
-    """The page with the table between its two marks."""
-    before, _, rest = page.partition(START)
-    _, mark, after = rest.partition(STOP)
-    if not mark:
-        raise SystemExit(f"The page has no {START} ... {STOP}.")
-    return f"{before}{START}\n{text}\n{STOP}{after}"
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "explanation" / "coverage.md")
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--write", action="store_true")
-    action.add_argument("--check", action="store_true")
-    chosen = parser.parse_args()
     text = content(json.loads(RESULTS.read_text()))
-    if not (chosen.write or chosen.check):
-        print(text)
-        return 0
-    page = chosen.page.read_text()
-    new = written(page, text)
-    if chosen.write:
-        chosen.page.write_text(new)
-    elif new != page:
-        print("The coverage table is from another run than benchmarks/results/coverage.json.")
-        print("Run: python docs/make_coverage_table.py --write")
-        return 1
-    return 0
+    page = ROOT / "docs" / "explanation" / "coverage.md"
+    return fill("make_coverage_table.py", page, {"coverage": text}, "benchmarks/results/coverage.json")
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ python docs/make_diabetes_tables.py --check     fail if the page has others
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from marked_page import ROOT, fill
+
 RESULTS = ROOT / "benchmarks" / "results" / "diabetes.json"
-START, STOP = "<!-- diabetes: docs/make_diabetes_tables.py -->", "<!-- end of diabetes -->"
 COLUMNS = 9
 LEARNERS = {"reports": "`NaiveBayes` from reports", "pairs": "`LinearDiscriminant` from reports"}
 SANITISED = {
@@ -92,35 +90,10 @@ def content(report: dict[str, Any]) -> str:
     )
 
 
-def written(page: str, text: str) -> str:
-    """The page with the tables between its two marks."""
-    before, _, rest = page.partition(START)
-    _, mark, after = rest.partition(STOP)
-    if not mark:
-        raise SystemExit(f"The page has no {START} ... {STOP}.")
-    return f"{before}{START}\n{text}\n{STOP}{after}"
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "explanation" / "learning-from-reports.md")
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--write", action="store_true")
-    action.add_argument("--check", action="store_true")
-    chosen = parser.parse_args()
     text = content(json.loads(RESULTS.read_text()))
-    if not (chosen.write or chosen.check):
-        print(text)
-        return 0
-    page = chosen.page.read_text()
-    new = written(page, text)
-    if chosen.write:
-        chosen.page.write_text(new)
-    elif new != page:
-        print("The tables are from another run than benchmarks/results/diabetes.json.")
-        print("Run: python docs/make_diabetes_tables.py --write")
-        return 1
-    return 0
+    page = ROOT / "docs" / "explanation" / "learning-from-reports.md"
+    return fill("make_diabetes_tables.py", page, {"diabetes": text}, "benchmarks/results/diabetes.json")
 
 
 if __name__ == "__main__":

@@ -7,16 +7,14 @@ python docs/make_local_table.py --check     fail if the page has another
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from marked_page import ROOT, fill
+
 RESULTS = ROOT / "benchmarks" / "results" / "local.json"
 PAGE = ROOT / "benchmarks" / "README.md"
-START, STOP = "<!-- local: docs/make_local_table.py -->", "<!-- end of local -->"
 PEOPLE = ("flou", "multi-freq-ldpy", "pure-ldp", "diffprivlib")
 MARKS = {True: "✓", False: "✗", None: "?"}
 
@@ -85,35 +83,9 @@ def drawn(report: dict[str, Any]) -> str:
     )
 
 
-def written(page: str, text: str) -> str:
-    """The page with the tables between their two marks."""
-    before, _, rest = page.partition(START)
-    _, mark, after = rest.partition(STOP)
-    if not mark:
-        raise SystemExit(f"The page has no {START} ... {STOP}.")
-    return f"{before}{START}\n{text}\n{STOP}{after}"
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--page", type=Path, default=PAGE)
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--write", action="store_true")
-    action.add_argument("--check", action="store_true")
-    chosen = parser.parse_args()
     text = drawn(json.loads(RESULTS.read_text()))
-    if not (chosen.write or chosen.check):
-        print(text)
-        return 0
-    page = chosen.page.read_text()
-    new = written(page, text)
-    if chosen.write:
-        chosen.page.write_text(new)
-        return 0
-    if new != page:
-        print("The table is from another run than benchmarks/results/local.json.")
-        print("Run: python docs/make_local_table.py --write")
-    return int(new != page)
+    return fill("make_local_table.py", PAGE, {"local": text}, "benchmarks/results/local.json")
 
 
 if __name__ == "__main__":

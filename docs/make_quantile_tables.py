@@ -7,15 +7,14 @@ python docs/make_quantile_tables.py --check     fail if the page has others
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, TypeAlias
 
-ROOT = Path(__file__).parents[1]
+from marked_page import ROOT, fill
+
 RESULTS = ROOT / "benchmarks" / "results" / "quantiles.json"
 
 Cell: TypeAlias = dict[str, Any]
@@ -167,38 +166,11 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-def written(page: str, report: dict[str, Any]) -> str:
-    """The page with every table between its two marks."""
-    for name, draw in PARTS.items():
-        start, stop = f"<!-- {name}: docs/make_quantile_tables.py -->", f"<!-- end of {name} -->"
-        before, _, rest = page.partition(start)
-        _, mark, after = rest.partition(stop)
-        if not mark:
-            raise SystemExit(f"The page has no {start} ... {stop}.")
-        page = f"{before}{start}\n{draw(report)}\n{stop}{after}"
-    return page
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "how-to" / "which-quantile-method.md")
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--write", action="store_true")
-    action.add_argument("--check", action="store_true")
-    asked = parser.parse_args()
     report = json.loads(RESULTS.read_text())
-    if not (asked.write or asked.check):
-        print(*(draw(report) for draw in PARTS.values()), sep="\n\n")
-        return 0
-    page = asked.page.read_text()
-    new = written(page, report)
-    if asked.write:
-        asked.page.write_text(new)
-    elif new != page:
-        print("The tables about quantiles are from another run than benchmarks/results/quantiles.json.")
-        print("Run: python docs/make_quantile_tables.py --write")
-        return 1
-    return 0
+    tables = {name: draw(report) for name, draw in PARTS.items()}
+    page = ROOT / "docs" / "how-to" / "which-quantile-method.md"
+    return fill("make_quantile_tables.py", page, tables, "benchmarks/results/quantiles.json")
 
 
 if __name__ == "__main__":

@@ -7,14 +7,13 @@ python docs/make_speed_table.py --check     fail if README.md has others
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from marked_page import ROOT, fill
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,6 @@ class Table:
     @property
     def results(self) -> Path:
         return ROOT / "benchmarks" / "results" / f"{self.benchmark}.json"
-
-    @property
-    def marks(self) -> tuple[str, str]:
-        return f"<!-- {self.benchmark}: docs/make_speed_table.py -->", f"<!-- end of {self.benchmark} -->"
 
 
 ANSWERS = ("flou", "DuckDB, the plain query (not private)", "OpenDP", "OpenDP, streamed by Polars", "diffprivlib")
@@ -127,37 +122,9 @@ def drawn(table: Table) -> str:
     return "\n".join([*lines, "", f"{table.statistic}: {where}."])
 
 
-def written(page: str, table: Table) -> str:
-    """The page with the table between its two marks."""
-    start, stop = table.marks
-    before, _, rest = page.partition(start)
-    _, mark, after = rest.partition(stop)
-    if not mark:
-        raise SystemExit(f"The page has no {start} ... {stop}.")
-    return f"{before}{start}\n{drawn(table)}\n{stop}{after}"
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--page", type=Path, default=ROOT / "README.md")
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--write", action="store_true")
-    action.add_argument("--check", action="store_true")
-    chosen = parser.parse_args()
-    if not (chosen.write or chosen.check):
-        print(*map(drawn, TABLES), sep="\n\n")
-        return 0
-    page = chosen.page.read_text()
-    old = [table for table in TABLES if written(page, table) != page]
-    if chosen.write:
-        for table in old:
-            page = written(page, table)
-        chosen.page.write_text(page)
-        return 0
-    for table in old:
-        print(f"The speed table is from another run than benchmarks/results/{table.benchmark}.json.")
-        print("Run: python docs/make_speed_table.py --write")
-    return 1 if old else 0
+    tables = {table.benchmark: drawn(table) for table in TABLES}
+    return fill("make_speed_table.py", ROOT / "README.md", tables, "benchmarks/results")
 
 
 if __name__ == "__main__":

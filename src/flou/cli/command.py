@@ -33,6 +33,10 @@ flou demo --epsilon 0.1   a tenth of the privacy loss, ten times the error
 flou schema data.csv      a schema to fill in: what is public about your table
 
 flou release --help       private statistics of your own table
+
+flou survey --help        sensitive questions, answered without trusting anyone
+
+flou sanitise --help      a whole table, randomised row by row
 """
 
 

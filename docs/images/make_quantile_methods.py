@@ -71,7 +71,6 @@ def draw(axes: Axes, report: dict[str, Any], relation: str) -> None:
     axes.set_title(f"relation={relation!r}")
     axes.grid(axis="y", color="#e6e9eb", linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8)
 
 
 def main() -> None:
@@ -83,10 +82,15 @@ def main() -> None:
     colours = dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), GREY)
     labels = dict.fromkeys(("axes.labelcolor", "axes.titlecolor", "text.color"), INK)
     with matplotlib.rc_context(settings | colours | labels):
-        figure = Figure(figsize=(11, 5.6), layout="constrained", facecolor="white")
+        figure = Figure(figsize=(12, 5.2), layout="constrained", facecolor="white")
         both = figure.subplots(1, 2, sharey=True)
         for axes, relation in zip(both, ("add-remove", "substitute"), strict=True):
             draw(axes, report, relation)
+        named = {}
+        for axes in both:
+            handles, names = axes.get_legend_handles_labels()
+            named |= dict(zip(names, handles, strict=True))
+        figure.legend(named.values(), named.keys(), loc="outside right upper", frameon=False, fontsize=8)
         both[0].set_ylabel(f"mean rank error: {MANY} quantiles of {ROWS:,} {DATA} values")
         source = f"benchmarks/results/quantiles.json, {report['date']}"
         figure.savefig(out, format="svg", metadata={"Date": None, "Source": source})

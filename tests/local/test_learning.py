@@ -12,14 +12,22 @@ import pytest
 import flou
 from flou.bits import SeededBits
 from flou.errors import InvalidData, InvalidParameter
-from flou.local import Collection, GaussianModel, LinearDiscriminant, NaiveBayes, batch_of, reports_in
+from flou.local import (
+    Collection,
+    GaussianModel,
+    LinearDiscriminant,
+    LogisticRegression,
+    NaiveBayes,
+    batch_of,
+    reports_in,
+)
 from flou.local.learning.labelled_bins import LabelledBins
 from flou.local.learning.naive_bayes import class_moments
 from goodness import compatible, draws_to_detect
 from local.enumerated import all_reports, index_of, laws, worst_loss
 from local.two_classes import FEATURES, two_classes
 
-LEARNERS = (NaiveBayes, LinearDiscriminant)
+LEARNERS = (NaiveBayes, LinearDiscriminant, LogisticRegression)
 each = pytest.mark.parametrize("learner", LEARNERS)
 TINY = {"a": flou.Integers(0, 2), "b": flou.Boolean(), "c": flou.Interval(0, 1, cells=2)}
 

@@ -1,6 +1,7 @@
 """Local privacy: each person randomises their own answer, and anyone may collect the reports."""
 
 from flou.local.aggregate import Aggregate
+from flou.local.categories.contingency_table import ContingencyTable
 from flou.local.categories.d_bit_flip import DBitFlip
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.categories.grr import GRR
@@ -16,11 +17,13 @@ from flou.local.categories.warner import Warner
 from flou.local.learning.classifier import Classifier
 from flou.local.learning.gaussian_model import GaussianModel
 from flou.local.learning.linear_discriminant import LinearDiscriminant
+from flou.local.learning.logistic_regression import LogisticRegression
 from flou.local.learning.naive_bayes import NaiveBayes
 from flou.local.learning.utility import Utility, utility
 from flou.local.numbers.bounded_laplace import BoundedLaplace
 from flou.local.numbers.bounded_staircase import BoundedStaircase
 from flou.local.numbers.clamped_window import ClampedWindow
+from flou.local.numbers.correlation import Correlation
 from flou.local.numbers.design import Design
 from flou.local.numbers.designed import Designed
 from flou.local.numbers.distribution_randomiser import DistributionRandomiser
@@ -54,6 +57,8 @@ __all__ = [
     "Classifier",
     "Collection",
     "Comparison",
+    "ContingencyTable",
+    "Correlation",
     "DBitFlip",
     "Design",
     "Designed",
@@ -65,6 +70,7 @@ __all__ = [
     "Hybrid",
     "Item",
     "LinearDiscriminant",
+    "LogisticRegression",
     "MeanRandomiser",
     "Memoised",
     "NaiveBayes",

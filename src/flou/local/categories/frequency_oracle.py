@@ -26,6 +26,7 @@ from flou.domain import Boolean, Categories, Domain, Integers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_shares
+from flou.local.categories.pairs import Pairs
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.certify import certified
 from flou.local.randomiser import Randomiser
@@ -154,7 +155,7 @@ class FrequencyOracle(Randomiser):
 
 def categories_of(categories: Any) -> Domain:
     """A domain of categories: a number of them, a list, or a domain."""
-    if isinstance(categories, Categories | Boolean | Integers):
+    if isinstance(categories, Categories | Boolean | Integers | Pairs):
         domain: Domain = categories
     elif isinstance(categories, list | tuple):
         domain = Categories(list(categories), other=False, missing=categories[0] if categories else None)

@@ -22,7 +22,7 @@ from flou.laws.normal import ndtri
 from flou.release.uncertainty import Interval as Ends
 from flou.release.uncertainty import NoiseAndSampling
 
-__all__ = ["SupportUncertainty"]
+__all__ = ["SupportUncertainty", "score_interval"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +41,23 @@ class SupportUncertainty(NoiseAndSampling):
     subsampling: Any = 0.0
 
     def _interval(self, level: float, sampling: bool) -> Ends:
-        asked = np.maximum(self.people, 1)
-        z2 = float(ndtri((1 + level) / 2)) ** 2 / asked
-        part = 1.0 if sampling else self.subsampling
-        d2 = self.gap**2
-        share = (self.support / asked - self.q) / self.gap
-        rest = self.q * (1 - self.q)
+        share = (self.support / np.maximum(self.people, 1) - self.q) / self.gap
+        rest, d2 = self.q * (1 - self.q), self.gap**2
         slope = self.gap * (1 - self.p - self.q)  # p (1 - p) - q (1 - q)
-        # f^2 (1 + part z2) - 2 f middle + share^2 - z2 rest / d2 <= 0
-        middle = share + z2 * (slope + part * d2) / (2 * d2)
-        first = 1 + part * z2
-        width = np.sqrt(np.maximum(middle**2 - first * (share**2 - z2 * rest / d2), 0.0))
-        low, high = np.clip((middle - width) / first, 0.0, 1.0), np.clip((middle + width) / first, 0.0, 1.0)
-        nothing = np.broadcast_to(np.asarray(self.people) == 0, low.shape)
-        return np.where(nothing, 0.0, low), np.where(nothing, 1.0, high)
+        return score_interval(share, self.people, level, rest / d2, slope / d2, 1.0 if sampling else self.subsampling)
 
     @property
     def grid(self) -> float:
         return 0.0
+
+
+def score_interval(share: Any, people: Any, level: float, rest: Any, slope: Any, part: Any) -> Ends:
+    """All f in [0, 1] with (share - f)^2 <= z^2 (rest + f slope + part f (1 - f)) / people."""
+    z2 = float(ndtri((1 + level) / 2)) ** 2 / np.maximum(people, 1)
+    # f^2 (1 + part z2) - 2 f middle + share^2 - z2 rest <= 0
+    middle = share + z2 * (slope + part) / 2
+    first = 1 + part * z2
+    width = np.sqrt(np.maximum(middle**2 - first * (share**2 - z2 * rest), 0.0))
+    low, high = np.clip((middle - width) / first, 0.0, 1.0), np.clip((middle + width) / first, 0.0, 1.0)
+    nothing = np.broadcast_to(np.asarray(people) == 0, low.shape)
+    return np.where(nothing, 0.0, low), np.where(nothing, 1.0, high)

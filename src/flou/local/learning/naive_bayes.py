@@ -25,7 +25,7 @@ from flou.local.learning.gaussian_model import GaussianModel
 from flou.local.learning.labelled_bins import Joint, Numbers
 from flou.parameters import Number, choice
 
-__all__ = ["NaiveBayes", "class_moments", "priors_of"]
+__all__ = ["NaiveBayes", "class_moments", "priors_of", "within_classes"]
 
 LEAST_SHARE = 0.02  # of a class: below, its means would be divided by next to nothing
 LEAST_WIDTH = 0.2  # of a bin: no standard deviation is smaller
@@ -74,9 +74,14 @@ def priors_of(joints: list[Joint]) -> Floats:
 def class_moments(shares: Floats, edges: Floats) -> tuple[Floats, Floats, Floats]:
     """Share, mean and variance of each class, from the shares of labels (rows) and bins (columns)."""
     middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-    total = np.maximum(shares.sum(axis=1), LEAST_SHARE)
-    rest = (total - shares.sum(axis=1)) / shares.shape[1]  # what a rare class lacks is spread over all bins
-    inside = (shares + rest[:, None]) / total[:, None]
+    total, inside = within_classes(shares)
     mean = inside @ middles
     variance = inside @ middles**2 - mean**2 - inside @ widths**2 / 12
     return total, mean, variance
+
+
+def within_classes(shares: Floats) -> tuple[Floats, Floats]:
+    """The share of each class, and those of the bins within it, which add up to 1."""
+    total = np.maximum(shares.sum(axis=1), LEAST_SHARE)
+    rest = (total - shares.sum(axis=1)) / shares.shape[1]  # what a rare class lacks is spread over all bins
+    return total, (shares + rest[:, None]) / total[:, None]

@@ -17,7 +17,6 @@ from flou.local.categories.warner import Warner
 from flou.local.learning.classifier import Classifier
 from flou.local.learning.gaussian_model import GaussianModel
 from flou.local.learning.linear_discriminant import LinearDiscriminant
-from flou.local.learning.logistic_regression import LogisticRegression
 from flou.local.learning.naive_bayes import NaiveBayes
 from flou.local.learning.utility import Utility, utility
 from flou.local.numbers.bounded_laplace import BoundedLaplace
@@ -70,7 +69,6 @@ __all__ = [
     "Hybrid",
     "Item",
     "LinearDiscriminant",
-    "LogisticRegression",
     "MeanRandomiser",
     "Memoised",
     "NaiveBayes",

@@ -112,6 +112,11 @@ class LabelledBins:
             return np.asarray(domain.lower + domain.step * starts, dtype=np.float64)
         return np.asarray((0 if isinstance(domain, Boolean) else domain.lower) - 0.5 + starts, dtype=np.float64)
 
+    def cell(self, feature: int) -> float:
+        """How far apart the possible values of a feature are: 1 for whole numbers, next to nothing in an interval."""
+        domain = list(self.features.values())[feature]
+        return domain.step if isinstance(domain, Interval) else 1.0
+
     def answers(self, codes: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
         """The answer of each person to each question, from the codes of the features and of the label."""
         sizes = [domain.size for domain in self.features.values()]

@@ -58,13 +58,6 @@ class Geometry:
         found: Floats = (self.vectors / self.values) @ self.vectors.T / np.outer(self.deviations, self.deviations)
         return found
 
-    @property
-    def root(self) -> Floats:
-        """A matrix that makes independent normal numbers correlated, each of variance 1."""
-        found = self.vectors * np.sqrt(self.values)
-        whole: Floats = found / np.sqrt(np.sum(found**2, axis=1, keepdims=True))
-        return whole
-
 
 def geometry_of(questions: LabelledBins, joints: list[Joint]) -> Geometry:
     """What reports about pairs of features say, with correlations shrunk by what is known of their noise."""
@@ -72,7 +65,7 @@ def geometry_of(questions: LabelledBins, joints: list[Joint]) -> Geometry:
     people, means, spreads = np.zeros(d), np.zeros((questions.classes, d)), np.zeros(d)
     for joint in joints:
         for place, j in enumerate(joint.features):
-            share, mean, within = class_moments(joint.shares.sum(axis=2 - place), questions.edges(j))
+            share, mean, within = class_moments(joint.shares.sum(axis=2 - place), questions.edges(j), questions.cell(j))
             people[j] += joint.people
             means[:, j] += joint.people * mean
             spreads[j] += joint.people * float(share @ within / share.sum())

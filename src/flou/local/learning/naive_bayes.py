@@ -6,7 +6,7 @@ Guarantee  epsilon-DP for all features and the label of one person together, in 
 Why        which feature is asked for does not depend on the person; label and bin together are one category, randomised
            by a frequency oracle at epsilon; of the other features nothing is said
 Error      shares of (label, bin) have the oracle's variance with n / d people. Means and variances are those of the
-           bins' middles, less width^2 / 12 (Sheppard), so that a feature is known to a fraction of a bin
+           bins' middles, less (width^2 - cell^2) / 12 (Sheppard), so that a feature is known to a fraction of a bin
 Numerics   reports are counted exactly; estimates are floats
 Limits     ``variances="shared"`` (one variance of a feature for all classes) needs far fewer people than ``"own"``
 Source     flou; Sheppard (1898)
@@ -52,7 +52,7 @@ class NaiveBayes(Classifier):
         means, variances = np.zeros(shape), np.ones(shape)
         for joint in joints:
             (j,) = joint.features
-            share, means[:, j], within = class_moments(joint.shares, self.questions.edges(j))
+            share, means[:, j], within = class_moments(joint.shares, self.questions.edges(j), self.questions.cell(j))
             own = within if self.variances == "own" else np.full(shape[0], share @ within / share.sum())
             least = LEAST_WIDTH * np.diff(self.questions.edges(j)).mean()
             variances[:, j] = np.maximum(own, least**2)
@@ -71,12 +71,15 @@ def priors_of(joints: list[Joint]) -> Floats:
     return found
 
 
-def class_moments(shares: Floats, edges: Floats) -> tuple[Floats, Floats, Floats]:
-    """Share, mean and variance of each class, from the shares of labels (rows) and bins (columns)."""
+def class_moments(shares: Floats, edges: Floats, cell: float) -> tuple[Floats, Floats, Floats]:
+    """Share, mean and variance of each class, from the shares of labels (rows) and bins (columns).
+
+    A bin's width counts as the spread of equally likely values that are a ``cell`` apart: none, if there is only one.
+    """
     middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
     total, inside = within_classes(shares)
     mean = inside @ middles
-    variance = inside @ middles**2 - mean**2 - inside @ widths**2 / 12
+    variance = inside @ middles**2 - mean**2 - inside @ (widths**2 - cell**2) / 12
     return total, mean, variance
 
 

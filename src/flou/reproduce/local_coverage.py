@@ -2,9 +2,10 @@
 
 Every run draws respondents from a population whose share of category v is proportional to 1/(v + 1), lets each of them
 randomise, and looks at both intervals of every category: for the respondents, and for the population. All bits come
-from ``SeededBits``, so that a cell gives the same numbers each time.
+from ``SeededBits``, so that a cell gives the same numbers each time. For means the respondents have squares of uniform
+numbers: most are small, and their mean is a third.
 
-    python -m flou.reproduce.local_coverage [runs]     prints the table; 200 runs take about five minutes
+    python -m flou.reproduce.local_coverage [runs]     prints the tables; 200 runs take about five minutes
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.local import DBitFlip, FrequencyOracle, frequencies
+from flou.domain import Interval as Numbers
+from flou.local import DBitFlip, FrequencyOracle, frequencies, mean_of
 from flou.release.uncertainty import Interval
 
-__all__ = ["Cell", "cells", "covered"]
+__all__ = ["MEANS", "Cell", "cells", "covered", "means_covered"]
 
 LEVEL = 0.95
 METHODS = ("warner", "grr", "sue", "oue", "olh", "subset", "hadamard", "dbitflip")
+MEANS = ("duchi", "piecewise", "hybrid", "designed")
 MORE_RUNS = {2: 20, 16: 5, 128: 1}  # times as many runs, for each number of categories
 CATEGORIES, EPSILONS, PEOPLE = tuple(MORE_RUNS), (0.5, 1.0, 3.0), 10_000
 
@@ -73,6 +76,20 @@ def covered(cell: Cell, runs: int, *, shrink: float = 1.0) -> dict[str, float]:
     return held
 
 
+def means_covered(method: str, epsilon: float, runs: int, *, shrink: float = 1.0) -> dict[str, float]:
+    """The share of intervals for a mean that hold the truth."""
+    randomiser = mean_of(Numbers(0, 1), epsilon=epsilon, method=method)
+    bits = SeededBits(f"local coverage of the mean, {method}, {epsilon}")
+    held = {"data": 0.0, "population": 0.0}
+    for _ in range(runs):
+        answers = (bits.words(PEOPLE) * 2.0**-64) ** 2
+        release = randomiser.estimate(randomiser.randomise(answers, bits=bits))
+        for of, truth in (("data", float(answers.mean())), ("population", 1 / 3)):
+            interval = release.uncertainty.data(LEVEL) if of == "data" else release.uncertainty.population(LEVEL)
+            held[of] += float(_holds(interval, np.array(truth), shrink)) / runs
+    return held
+
+
 def _holds(interval: Interval, truth: NDArray[Any], shrink: float) -> NDArray[np.bool_]:
     low, high = (np.asarray(end) for end in interval)
     middle, half = (low + high) / 2, (high - low) / 2 * shrink
@@ -90,6 +107,13 @@ def main(runs: int) -> None:
             f"{cell.method:9} {cell.k:<4} {cell.epsilon:<8} {held['data']:.4f}   {held['population']:.4f}      {count}"
         )
         print(line, flush=True)
+    for method in MEANS:
+        for epsilon in EPSILONS:
+            held = means_covered(method, epsilon, 10 * runs)
+            print(
+                f"mean, {method:9} {epsilon:<6} {held['data']:.4f}   {held['population']:.4f}      {10 * runs}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

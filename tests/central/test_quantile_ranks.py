@@ -120,6 +120,22 @@ def test_the_quantile_of_the_data_is_inside_whatever_they_are_and_whatever_was_a
     assert held / total >= 0.9 - 3 * np.sqrt(0.09 / total)
 
 
+@pytest.mark.parametrize(("relation", "part"), [("substitute", 1.0), ("add-remove", 0.5)])
+@pytest.mark.parametrize(("many", "about"), [(1, 20), (9, 40)])
+def test_intervals_are_about_as_long_as_the_documentation_says(relation, part, many, about):
+    """In ranks to one side, times what is paid: 20 for a median, 40 for deciles, half of that under add-remove."""
+    rows = 100_000
+    records = SortedRecords(np.arange(rows) * 20_000, cells=rows * 20_000, ordered=True)
+    ps = tuple(Fraction(i, many + 1) for i in range(1, many + 1))
+    answers = np.array([int(p * rows) * 20_000 for p in ps])
+    found = []
+    for seed in range(6):
+        ranks = RankMeasurement(Fraction(1, 10), relation).measure(records, answers, ps, 1, SeededBits(seed))
+        ends = [ranks.interval(p, 0.95, sampling=False) for p in ps]
+        found += [(records.below(last) - records.below(first)) / 2 * 0.1 for first, last in ends]
+    assert about * part / 1.5 < np.mean(found) < about * part * 1.5
+
+
 def test_standard_errors_that_are_too_small_are_noticed():
     held = 0
     codes = np.arange(2**12)

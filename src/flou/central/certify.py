@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from flou.guarantee import Guarantee
+from flou.release.accuracy import accuracy_of
 
 if TYPE_CHECKING:
     from flou.central.question import Draft, Question
@@ -53,7 +51,11 @@ def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> d
             "postprocessing": list(draft.postprocessing),
             "touches_data_again": False,
         },
-        "accuracy": _accuracy(draft),
+        "accuracy": {
+            **accuracy_of(draft.uncertainty),
+            "clipping": "declared: clamped to the bounds; how many rows is private",
+            "notes": draft.note,
+        },
         "channels": {
             "float_policy": "integers until the noise is drawn",
             "overflow_policy": "excluded: sums are made in limbs or in 128 bits",
@@ -71,22 +73,4 @@ def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> d
             "cost": cost.in_words(),
             "not_protected": "What the statistics say about everyone, you included, whether or not you took part.",
         },
-    }
-
-
-def _accuracy(draft: Draft) -> dict[str, Any]:
-    def half(interval: Any) -> float:
-        low, high = interval
-        return float(np.max(np.asarray(high, dtype=float) - np.asarray(low, dtype=float)) / 2)
-
-    noise, total = half(draft.uncertainty.data(0.95)), half(draft.uncertainty.population(0.95))
-    bounded = math.isfinite(total)  # no bound at all is written as null
-    return {
-        "level": 0.95,
-        "noise": noise if math.isfinite(noise) else None,
-        "sampling": math.sqrt(max(total**2 - noise**2, 0.0)) if bounded else None,
-        "grid": draft.uncertainty.grid,
-        "clipping": "declared: clamped to the bounds; how many rows is private",
-        "total": total if bounded else None,
-        "notes": draft.note,
     }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from flou.release import Certificate, Release, Uncertainty
+from flou.release.accuracy import accuracy_of
 
 if TYPE_CHECKING:
     from flou.local.aggregate import Aggregate
@@ -51,7 +49,7 @@ def certified(
             "postprocessing": list(postprocessing),
             "touches_data_again": False,
         },
-        "accuracy": _accuracy(uncertainty),
+        "accuracy": accuracy_of(uncertainty),
         "channels": {"float_policy": "reports and their sums are integers", "timing_policy": "not protected"},
         "trust": {"model": "local", "parties": aggregate.people, "collusion_tolerated": "all others"},
         "assurance": {"proof": "docs/explanation/proofs", "tests": "exhaustive on tiny domains"},
@@ -70,18 +68,3 @@ def certified(
         uncertainty=uncertainty,
         labels=labels,
     )
-
-
-def _accuracy(uncertainty: Uncertainty) -> dict[str, Any]:
-    def half(interval: Any) -> float:
-        low, high = (np.asarray(end, dtype=float) for end in interval)
-        return float(np.max(high - low) / 2)
-
-    noise, total = half(uncertainty.data(0.95)), half(uncertainty.population(0.95))
-    return {
-        "level": 0.95,
-        "noise": noise,
-        "sampling": math.sqrt(max(total**2 - noise**2, 0.0)),
-        "grid": uncertainty.grid,
-        "total": total,
-    }

@@ -12,7 +12,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from flou.ask.conditions import condition
 from flou.ask.questions import Asked, keys_in, parsed
 from flou.ask.shares import epsilon_of, shares
 from flou.bits import SYSTEM, Bits
@@ -23,6 +22,7 @@ from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import ApproxDP, Guarantee, compose
 from flou.release import Release
+from flou.summaries.condition_words import condition
 
 __all__ = ["Answer", "Answers", "ask_file"]
 

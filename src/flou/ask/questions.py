@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flou.ask.tokens import Token, tokens
 from flou.central import (
     Count,
     Ecdf,
@@ -38,6 +37,7 @@ from flou.domain import Interval, Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter
 from flou.parameters import Number, shown
+from flou.summaries.tokens import Token, tokens
 
 __all__ = ["STATISTICS", "Asked", "Statistic", "keys_in", "parsed"]
 

@@ -124,6 +124,13 @@ class ArrayRows(Rows):
             some = slice(start, min(start + CHUNK, self.length))
             yield [code.domain.encode(self._values(code.column, some)).astype(np.int64) for code in wanted]
 
+    def values(self, columns: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
+        for name in columns:
+            self.require(name)
+        for start in range(0, self.length, CHUNK):
+            some = slice(start, min(start + CHUNK, self.length))
+            yield [np.ma.asanyarray(self._values(name, some)) for name in columns]
+
     def where(self, condition: Condition) -> ArrayRows:
         for name in named(condition):
             self.require(name)

@@ -13,18 +13,24 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-__all__ = ["in_batches"]
+__all__ = ["in_batches", "values_in_batches"]
 
 BATCH = 1 << 16
 
 
 def in_batches(relation: DuckDBPyRelation) -> Iterator[NDArray[np.int64]]:
     """The columns of each batch, all of them whole numbers."""
+    for columns in values_in_batches(relation):
+        yield np.array(columns, dtype=np.int64)
+
+
+def values_in_batches(relation: DuckDBPyRelation) -> Iterator[list[NDArray[Any]]]:
+    """The columns of each batch as they are: numbers, NaN where one is missing, or objects with None."""
     if find_spec("pyarrow") is not None:
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1 has the latter
         for batch in reader(BATCH):
-            yield np.array([column.to_numpy(zero_copy_only=False) for column in batch.columns], dtype=np.int64)
+            yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
         return
     rows: Iterator[Any] = iter(relation.iter_rows() if hasattr(relation, "iter_rows") else relation.fetchall())
-    while batch := list(itertools.islice(rows, BATCH)):
-        yield np.array(batch, dtype=np.int64).T
+    while found := list(itertools.islice(rows, BATCH)):
+        yield [np.array(values) for values in zip(*found, strict=True)]

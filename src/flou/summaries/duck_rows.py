@@ -25,8 +25,17 @@ from numpy.typing import NDArray
 from flou.bits import SYSTEM
 from flou.domain import Interval
 from flou.summaries.condition import Condition, named
-from flou.summaries.duck_batches import in_batches
-from flou.summaries.duck_sql import EXACT, ColumnSQL, clipped_sql, condition_sql, middle, rounded_sql, squared_sql
+from flou.summaries.duck_batches import in_batches, values_in_batches
+from flou.summaries.duck_sql import (
+    EXACT,
+    ColumnSQL,
+    clipped_sql,
+    condition_sql,
+    middle,
+    quoted,
+    rounded_sql,
+    squared_sql,
+)
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
 from flou.summaries.progress import reported
 from flou.summaries.request import Code, Counts, Request, Term
@@ -112,6 +121,12 @@ class DuckRows(Rows):
             casts = (f"CAST({name} AS BIGINT) AS {name}" for name in names.values())
             for found in in_batches(self._coded(names).project(", ".join(casts))):
                 yield [found[list(names).index(code)] for code in wanted]
+
+    def values(self, columns: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
+        for name in columns:
+            self.require(name)
+        with quiet(self.engine):
+            yield from values_in_batches(self._relation.project(", ".join(map(quoted, columns))))
 
     def _fetched(self, relation: DuckDBPyRelation) -> dict[str, NDArray[Any]]:
         """The one place where an answer leaves DuckDB."""

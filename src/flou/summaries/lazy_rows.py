@@ -120,6 +120,14 @@ class LazyRows(Rows):
             columns = [found[names[code]].to_numpy().astype(np.int64) for code in wanted]
         yield columns
 
+    def values(self, columns: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
+        for name in columns:
+            self.require(name)
+        with quiet(self.engine):
+            found = self._frame.select(*columns).collect()
+            arrays = [np.ma.asanyarray(found[name].to_numpy()) for name in columns]
+        yield arrays
+
     def where(self, condition: Condition) -> LazyRows:
         for column in named(condition):
             self.require(column)

@@ -92,6 +92,14 @@ class Rows(ABC):
         They are private: they are for ``local``, where each row is randomised by itself.
         """
 
+    @abstractmethod
+    def values(self, columns: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
+        """The columns themselves, in their order, some thousands of rows at a time.
+
+        A column is an array of numbers, masked where they are missing, or of objects with None where they are. Values
+        are private: they are for ``joint``, where a party adds up its own rows.
+        """
+
     def require_cap(self, unit: str, rows: int) -> int:
         """Refuse a unit that is not there, and a number of rows that is no number of rows."""
         self.require(unit)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from flou.ask.tokens import Token, tokens
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 from flou.summaries.condition import Comparison, Condition, Constant, Operator
+from flou.summaries.tokens import Token, tokens
 
 __all__ = ["condition"]
 

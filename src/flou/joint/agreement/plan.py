@@ -1,0 +1,180 @@
+"""The plan: everything that is agreed before anything moves, as data that every party signs.
+
+A plan names the parties with their keys, the statistic with its columns and public bounds, how many rows a party has at
+most, how many parties there must be and how many may be lost, and when it expires. Its hash is the one thing that
+parties sign when they join; whoever changes a letter of it has another plan.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, Literal
+
+from flou.domain import Schema, toml
+from flou.domain.table import checked_table, checked_text
+from flou.errors import InvalidParameter, ProtocolError
+from flou.joint.agreement.canonical import digest
+from flou.joint.agreement.identity import Roster
+from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.program import Ask, Program
+from flou.joint.estimators.registry import program_of
+from flou.joint.masking.bounds import Proof, width_for
+from flou.joint.masking.graph import DENSE
+from flou.joint.masking.resilience import Resilience, resilience
+from flou.parameters import choice, integer
+
+__all__ = ["Plan"]
+
+VERSION = 1
+FEWEST = 3  # with two, each learns the other's sums by subtraction
+DAYS = 30
+SETTINGS = ("version", "name", "minimum", "dropouts", "differences", "max_rows", "where", "expires")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What several parties agree to compute together."""
+
+    roster: Roster
+    program: Program
+    name: str = "joint statistics"
+    minimum: int | None = None  # parties in a sum; by default all but the dropouts
+    dropouts: int | None = None  # parties that may be lost in a round; by default a quarter
+    differences: Literal["refuse", "accept"] = "refuse"
+    max_rows: int = 2**40
+    where: str = ""
+    expires: str = ""
+
+    def __post_init__(self) -> None:
+        m = integer("parties", len(self.roster), FEWEST, 100_000)
+        checked_text("name", self.name)
+        checked_text("where", self.where, empty=True)
+        choice("differences", self.differences, ("refuse", "accept"))
+        integer("max_rows", self.max_rows, 1, 2**53)
+        minimum = self.minimum
+        if minimum is not None:
+            integer("minimum", minimum, FEWEST, m)
+        found = resilience(m, None if self.dropouts is None else integer("dropouts", self.dropouts, 0, m - FEWEST))
+        if minimum is not None and m > DENSE and minimum < m - found.dropouts:
+            raise InvalidParameter(
+                f"minimum must be at least {m - found.dropouts} for {m} parties.",
+                "Each party shares masks with few others, and among fewer parties more of them could conspire.",
+                "Leave minimum out.",
+            )
+        object.__setattr__(self, "dropouts", found.dropouts)
+        object.__setattr__(self, "minimum", max(FEWEST, m - found.dropouts) if minimum is None else minimum)
+        if not self.expires:
+            object.__setattr__(self, "expires", f"{datetime.now(UTC) + timedelta(days=DAYS):%Y-%m-%dT%H:%M:%SZ}")
+        self._expiry  # noqa: B018  refuse a date that cannot be read
+
+    @cached_property
+    def resilience(self) -> Resilience:
+        """Who shares masks and keys with how many others, and what that withstands."""
+        return resilience(len(self.roster), self.dropouts)
+
+    @property
+    def colluders(self) -> int:
+        """So many parties may conspire with the coordinator and still learn sums over at least two others only."""
+        return max(0, min(self.resilience.colluders, self.smallest - 2))
+
+    @property
+    def smallest(self) -> int:
+        """The least number of parties in a sum."""
+        assert self.minimum is not None
+        return self.minimum
+
+    @cached_property
+    def _expiry(self) -> datetime:
+        try:
+            found = datetime.fromisoformat(self.expires)
+        except (TypeError, ValueError):
+            found = None
+        if found is None or found.tzinfo is None:
+            raise InvalidParameter(
+                "expires must be a date and time with a time zone.",
+                "A plan that was signed once must not be usable for ever.",
+                'Write for example expires = "2027-01-31T00:00:00Z".',
+            )
+        return found
+
+    def check_date(self, now: datetime | None = None) -> None:
+        """Refuse a plan that has expired."""
+        if (now or datetime.now(UTC)) >= self._expiry:
+            raise ProtocolError(
+                f"The plan has expired on {self.expires}.",
+                "Parties agreed to it for a limited time.",
+                "Agree on a new plan.",
+            )
+
+    def rows(self, source: Any) -> PartyRows:
+        """A party's rows, read as this plan says."""
+        schema = self.program.terms().get("schema")
+        return PartyRows(source, schema=None if schema is None else Schema.from_dict(schema), where=self.where)
+
+    def proof(self, ask: Ask) -> Proof:
+        """That no sum of this question can overflow, and the width of words that this takes."""
+        parties, reach = len(self.roster), 0 if ask.noise is None else ask.noise.reach
+        return Proof(parties, ask.limit, reach, width_for(parties, ask.limit, reach))
+
+    @cached_property
+    def hash(self) -> bytes:
+        return digest("plan", self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables of a plan file, every choice written out."""
+        terms = {key: value for key, value in self.program.terms().items() if value is not None}
+        schema = terms.pop("schema", None) or {}
+        settings = {"version": VERSION} | {key: getattr(self, key) for key in SETTINGS[1:]}
+        return {
+            "plan": settings,
+            "estimate": {"estimator": self.program.estimator, **terms},
+            "parties": self.roster.to_dict(),
+            **schema,
+        }
+
+    @classmethod
+    def from_dict(cls, tables: Mapping[str, Any]) -> Plan:
+        """The plan in the tables of a plan file; all of it is checked, for someone else may have written it."""
+        tables = checked_table(
+            "plan file", tables, required=("plan", "estimate", "parties"), optional=("dataset", "columns")
+        )
+        settings = checked_table("plan", tables["plan"], required=("version",), optional=SETTINGS[1:])
+        if settings.pop("version") != VERSION:
+            raise InvalidParameter(
+                "The plan is of another version.",
+                f"This flou knows version {VERSION} of plans.",
+                "Let everyone use the same version of flou.",
+            )
+        terms = checked_table(
+            "estimate", tables["estimate"], required=("estimator",), optional=_keys(tables["estimate"])
+        )
+        estimator = terms.pop("estimator")
+        if "columns" in tables or "dataset" in tables:
+            terms["schema"] = {key: tables[key] for key in ("dataset", "columns") if key in tables}
+        return cls(Roster.from_dict(tables["parties"]), program_of(estimator, terms), **settings)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
+        return cls.from_dict(toml.parsed(toml.file_text(path)))
+
+    def to_toml(self) -> str:
+        """The text of a plan file; reading it gives a plan with the same hash."""
+        return toml.written(self.to_dict())
+
+    def in_words(self) -> str:
+        """What a party should know before it signs."""
+        m, found = len(self.roster), self.resilience
+        return (
+            f"{m} parties add up at most {self.program.scalars:,} numbers, read from the columns "
+            f"{', '.join(self.program.columns)}. Everyone learns these sums and nothing else, even if up to "
+            f"{self.colluders} parties conspire with the coordinator. A round survives the loss of {found.dropouts} "
+            f"parties, and no sum is opened over fewer than {self.minimum}."
+        )
+
+
+def _keys(table: Any) -> tuple[str, ...]:
+    return tuple(table) if isinstance(table, Mapping) else ()

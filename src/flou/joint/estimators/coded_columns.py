@@ -1,0 +1,165 @@
+"""Columns that are computed from rows, as floats and as exact integers on public grids.
+
+Public     what the columns are, their bounds and their grids; nothing is read from rows, so all is the same everywhere
+Refusals   rows outside the bounds, unknown categories, and results that are no finite number (a logarithm of zero)
+           are refused by the name of their column; a value is never quoted and never moved
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Boolean, Categories, Integers, Interval, Schema
+from flou.errors import InvalidData, InvalidParameter
+from flou.joint.estimators.design_column import DesignColumn, product_extent
+from flou.joint.estimators.expression import EVERYTHING, Expression, Extent
+from flou.joint.estimators.party_rows import Batch
+from flou.parameters import shown
+
+__all__ = ["CodedColumns", "level_places", "made_column", "public_levels"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+MOST_LEVELS = 1000
+
+
+class CodedColumns:
+    """Some columns of a matrix, over the rows that a schema describes."""
+
+    def __init__(self, columns: Sequence[DesignColumn], schema: Schema | None) -> None:
+        self.columns = tuple(columns)
+        self.schema = schema
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def fraction_bits(self) -> tuple[int, ...]:
+        """A code is the value times 2 to this power."""
+        return tuple(column.fraction_bits for column in self.columns)
+
+    @property
+    def code_limits(self) -> tuple[int, ...]:
+        """No code of a column is larger than this."""
+        return tuple(column.code_limit for column in self.columns)
+
+    @property
+    def max_rows(self) -> int:
+        """A party has at most so many rows."""
+        return 2**40 if self.schema is None else self.schema.max_rows
+
+    def values(self, batch: Batch) -> Floats:
+        """The columns as floats."""
+        expressions = {number.text: number for column in self.columns for number in column.numbers}
+        raw = {
+            name: _numbers(batch, name, _extent(name, self.schema))
+            for number in expressions.values()
+            for name in number.columns
+        }
+        values = {text: number.values(raw) for text, number in expressions.items()}
+        categories = dict.fromkeys(name for column in self.columns for name, _ in column.levels)
+        places = {name: level_places(batch, name, self.schema) for name in categories}
+        rows = len(next(iter(batch.values()))) if batch else 0
+        filled = np.ones((rows, len(self.columns)), order="F")
+        for j, column in enumerate(self.columns):
+            product = filled[:, j]
+            with np.errstate(all="ignore"):
+                for number in column.numbers:
+                    product *= values[number.text]
+                for name, place in column.levels:
+                    product *= places[name] == place
+            if not np.all(np.abs(product) <= column.largest):  # also where it is no number
+                raise _outside(column.name)
+        return filled
+
+    def codes(self, batch: Batch) -> Floats:
+        """The columns as integers on their grids.
+
+        They are whole numbers, stored as floats because they may have 136 bits; none has more than 53 that matter, so
+        nothing is lost.
+        """
+        codes: Floats = np.rint(np.ldexp(self.values(batch), np.array(self.fraction_bits, dtype=np.int64)))
+        return codes
+
+
+def made_column(
+    name: str, numbers: tuple[Expression, ...], levels: tuple[tuple[str, int], ...], schema: Schema | None
+) -> DesignColumn:
+    """A product of numbers and indicators of categories, with the bounds that follow from the schema."""
+    extents = [number.extent({column: _extent(column, schema) for column in number.columns}) for number in numbers]
+    return DesignColumn(name, numbers, levels, product_extent(extents, with_zero=bool(levels)))
+
+
+def public_levels(name: str, schema: Schema | None) -> tuple[Any, ...]:
+    """The declared categories of a column."""
+    domain = schema.columns.get(name) if schema is not None else None
+    if isinstance(domain, Categories):
+        return domain.values
+    if isinstance(domain, Boolean):
+        return (False, True)
+    if isinstance(domain, Integers) and domain.size <= MOST_LEVELS:
+        return tuple(range(domain.lower, domain.upper + 1))
+    raise InvalidParameter(
+        f"The column {shown(name)} is used as a category without declared levels.",
+        "The levels must be the same at every party, and reading them from rows would give them away.",
+        f"Declare them in the schema, for example {name}=flou.Categories(['north', 'south']).",
+    )
+
+
+def level_places(batch: Batch, name: str, schema: Schema | None) -> NDArray[np.int64]:
+    """The place of each row's category among the declared ones."""
+    levels, values = public_levels(name, schema), batch[name]
+    if values.dtype.kind == "f":  # truth values have become numbers
+        levels = tuple(int(level) if isinstance(level, bool) else level for level in levels)
+    places = Categories(levels).encode(values)  # with a code more, for everything else
+    if np.any(places == len(levels)):
+        raise InvalidData(
+            f"The column {shown(name)} has values that are not among its declared categories.",
+            "The categories are part of the plan, and no row may be counted as something that it is not.",
+            "Recode these rows, leave them out, or agree on a plan that declares more categories.",
+        )
+    return places
+
+
+def _extent(name: str, schema: Schema | None) -> Extent:
+    domain = schema.columns.get(name) if schema is not None else None
+    if isinstance(domain, Categories):
+        raise InvalidParameter(
+            f"The column {shown(name)} is declared as categories and used as a number.",
+            "Categories have no arithmetic.",
+            f"Write C({name}) in a formula, or declare it as flou.Interval or flou.Integers.",
+        )
+    if isinstance(domain, Boolean):
+        return Extent(0.0, 1.0, whole=True)
+    if isinstance(domain, Integers | Interval):
+        return Extent(float(domain.lower), float(domain.upper), isinstance(domain, Integers))
+    return EVERYTHING
+
+
+def _numbers(batch: Batch, name: str, extent: Extent) -> Floats:
+    values = batch[name]
+    if values.dtype.kind != "f":
+        raise InvalidData(
+            f"The column {shown(name)} does not hold numbers.",
+            "The plan computes with it.",
+            "Convert it, or agree on a plan that declares its categories.",
+        )
+    inside = (values >= extent.lower) & (values <= extent.upper)
+    if extent.whole:
+        inside &= values == np.floor(values)
+    if not np.all(inside):
+        raise _outside(name)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _outside(name: str) -> InvalidData:
+    return InvalidData(
+        f"The column {shown(name)} has values outside its bounds, or without a finite value.",
+        "Everyone has agreed on the bounds, and moving a value would change the answer without a word.",
+        "Correct these rows, leave them out, or agree on a plan with wider bounds.",
+    )

@@ -1,0 +1,234 @@
+"""Histograms and distribution functions: one round of exact counts.
+
+Opens      histogram of numbers: bins + 2 counts (the two count the rows below and above the edges);
+           histogram of categories: one count for each and one for all other values;
+           distribution function: points + 1 counts
+Bins       as in NumPy: each holds its left edge and not its right one, the last holds both
+Exact      every count is the number of rows of all parties, and nothing is known within a bin: what follows from
+           counts are bounds, never interpolations
+Limits     a small count tells about few people; the parties' policies say how much may be opened
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Boolean, Categories, Integers, Schema
+from flou.domain.table import checked_table, checked_text
+from flou.errors import InvalidData, InvalidParameter
+from flou.joint.estimators.distribution_fit import EcdfFit, HistogramFit
+from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.registry import registered
+from flou.parameters import integer, is_number, shown
+
+__all__ = ["Ecdf", "Histogram"]
+
+Category: TypeAlias = str | int | bool
+
+MOST_ROWS = 2**40
+MOST_COUNTS = 2**20
+BINS = 20
+
+
+@registered
+class Histogram(Program):
+    """How many rows fall into each bin, or have each of the public categories."""
+
+    estimator = "histogram"
+
+    def __init__(
+        self,
+        column: str,
+        *,
+        edges: Sequence[float] | None = None,
+        bins: int | None = None,
+        bounds: tuple[float, float] | None = None,
+        categories: Sequence[Category] | None = None,
+        schema: Any = None,
+    ) -> None:
+        """Edges, or ``bins`` of equal width between ``bounds``, or categories; or what a schema says of the column."""
+        self.column = checked_text("column", column)
+        if schema is not None and edges is None and categories is None:
+            edges, bounds, categories = _declared(Schema.of(schema)[column], bins, bounds)
+        if edges is None and categories is None and bounds is not None:
+            edges = _equal(bounds, BINS if bins is None else bins)
+        if (edges is None) == (categories is None):
+            raise InvalidParameter(
+                "A histogram needs edges or categories, and only one of them.",
+                "Bins are public: they are never read from the rows.",
+                "Pass edges=[0, 10, 20], bins=10 with bounds=(0, 100), or categories=['a', 'b'].",
+            )
+        self.edges = None if edges is None else _increasing("edges", edges, 2)
+        self.categories = None if categories is None else _categories(categories)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def scalars(self) -> int:
+        return len(self.categories) + 1 if self.categories is not None else len(self.edges or ()) + 1
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
+        counts = np.zeros(ask.length, dtype=np.int64)
+        for batch in rows.batches(self.columns):
+            codes = self._codes(batch[self.column])
+            counts += np.bincount(codes, minlength=ask.length)
+        return [int(count) for count in counts]
+
+    def _codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        if self.categories is not None:
+            return _places(self.column, values, self.categories)
+        edges = np.array(self.edges)
+        codes = np.searchsorted(edges, numbers(self.column, values), side="right")
+        codes[values == edges[-1]] = len(edges) - 1
+        return codes.astype(np.int64)
+
+    def result(self, opened: Sequence[Opened]) -> HistogramFit:
+        sums = opened[-1].sums
+        if self.categories is not None:
+            return HistogramFit(self.column, None, self.categories, sums[:-1], 0, sums[-1])
+        return HistogramFit(self.column, self.edges, None, sums[1:-1], sums[0], sums[-1])
+
+    def terms(self) -> dict[str, Any]:
+        if self.categories is not None:
+            return {"column": self.column, "categories": list(self.categories)}
+        return {"column": self.column, "edges": list(self.edges or ())}
+
+    @classmethod
+    def from_terms(cls, terms: Mapping[str, Any]) -> Histogram:
+        return cls(**checked_table("histogram", terms, required=("column",), optional=("edges", "categories")))
+
+
+@registered
+class Ecdf(Program):
+    """The share of rows up to and with each of a list of public points."""
+
+    estimator = "ecdf"
+
+    def __init__(self, column: str, at: Sequence[float]) -> None:
+        self.column = checked_text("column", column)
+        self.at = _increasing("at", at, 1)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def scalars(self) -> int:
+        return len(self.at) + 1
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
+        counts = np.zeros(ask.length, dtype=np.int64)
+        for batch in rows.batches(self.columns):
+            places = np.searchsorted(np.array(self.at), numbers(self.column, batch[self.column]), side="left")
+            counts += np.bincount(places, minlength=ask.length)
+        return [int(count) for count in counts]
+
+    def result(self, opened: Sequence[Opened]) -> EcdfFit:
+        below = np.cumsum(opened[-1].sums)
+        return EcdfFit(self.column, self.at, tuple(int(count) for count in below[:-1]), int(below[-1]))
+
+    def terms(self) -> dict[str, Any]:
+        return {"column": self.column, "at": list(self.at)}
+
+    @classmethod
+    def from_terms(cls, terms: Mapping[str, Any]) -> Ecdf:
+        return cls(**checked_table("ecdf", terms, required=("column", "at")))
+
+
+def numbers(column: str, values: NDArray[Any]) -> NDArray[np.float64]:
+    """The values of a column that must hold numbers."""
+    if values.dtype.kind != "f" and len(values):
+        raise InvalidData(
+            f"Column {column!r} holds texts.",
+            "The plan orders its values as numbers.",
+            "Use a column of numbers, or count categories.",
+        )
+    return values.astype(np.float64)
+
+
+def _places(column: str, values: NDArray[Any], categories: tuple[Category, ...]) -> NDArray[np.int64]:
+    """The place of each value in the list; behind its end for all others."""
+    texts = isinstance(categories[0], str)
+    if len(values) and (values.dtype.kind == "f") == texts:
+        raise InvalidData(
+            f"Column {column!r} holds {'numbers' if texts else 'texts'}.",
+            f"The categories of the plan are {'texts' if texts else 'numbers'}, so that no row could have one.",
+            "List the categories in the type of the column.",
+        )
+    keys = np.array(categories, dtype=None if texts else np.float64)
+    order = np.argsort(keys)
+    near = order[np.minimum(np.searchsorted(keys, values, sorter=order), len(keys) - 1)]
+    return np.where(keys[near] == values, near, len(keys)).astype(np.int64)
+
+
+def _declared(domain: Any, bins: int | None, bounds: Any) -> tuple[Any, Any, Any]:
+    """Edges, bounds or categories that follow from a schema."""
+    if isinstance(domain, Categories):
+        return None, None, domain.values
+    if isinstance(domain, Boolean):
+        return None, None, (False, True)
+    if isinstance(domain, Integers) and bins is None and bounds is None and domain.size <= MOST_COUNTS:
+        return [domain.lower - 0.5 + place for place in range(domain.size + 1)], None, None
+    return None, (domain.lower, domain.upper) if bounds is None else bounds, None
+
+
+def _equal(bounds: Any, bins: int) -> tuple[float, ...]:
+    lower, upper = limits(bounds)
+    count = integer("bins", bins, 1, MOST_COUNTS)
+    return (*(lower + (upper - lower) * place / count for place in range(count)), upper)
+
+
+def limits(bounds: Any) -> tuple[float, float]:
+    """Two finite numbers, the first below the second by a finite amount."""
+    pair = tuple(bounds) if isinstance(bounds, tuple | list) else ()
+    if len(pair) != 2 or not all(map(is_number, pair)) or not 0 < float(pair[1]) - float(pair[0]) < math.inf:
+        raise InvalidParameter(
+            f"bounds must be two numbers, the lower one first, got {shown(bounds)}.",
+            "They are public and say where values are looked for.",
+            "Pass for example bounds=(0, 100).",
+        )
+    return float(pair[0]), float(pair[1])
+
+
+def _increasing(name: str, values: Any, least: int) -> tuple[float, ...]:
+    listed = list(values) if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) else []
+    if (
+        not least <= len(listed) <= MOST_COUNTS
+        or not all(map(is_number, listed))
+        or any(float(right) <= float(left) for left, right in pairwise(listed))
+    ):
+        raise InvalidParameter(
+            f"{name} must be a list of at least {least} increasing numbers, got {shown(values)}.",
+            "They are public and cut the line into pieces.",
+            f"Pass for example {name}=[0, 10, 20].",
+        )
+    return tuple(float(value) for value in listed)
+
+
+def _categories(values: Any) -> tuple[Category, ...]:
+    listed = list(values) if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str) else []
+    texts = all(isinstance(value, str) for value in listed)
+    whole = all(isinstance(value, bool | int | np.integer) and abs(int(value)) <= 2**53 for value in listed)
+    keys = set(listed) if texts else {int(value) for value in listed} if whole else set()
+    if not 1 <= len(listed) <= MOST_COUNTS or len(keys) != len(listed):
+        raise InvalidParameter(
+            f"categories must be distinct texts, or distinct whole numbers or truth values, got {shown(values)}.",
+            "They are public, and a row has one of them or none.",
+            "Pass for example categories=['care', 'research'].",
+        )
+    return tuple(value if isinstance(value, str | bool) else int(value) for value in listed)

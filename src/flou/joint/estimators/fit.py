@@ -1,0 +1,39 @@
+"""What every joint result carries besides its numbers: who took part, what was opened, and what it cost."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TypeVar
+
+from flou.guarantee import Guarantee
+
+__all__ = ["Fit", "Provenance"]
+
+F = TypeVar("F", bound="Fit")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a result came about."""
+
+    parties: tuple[str, ...]  # whose rows are in it
+    rounds: int
+    scalars: int  # numbers that were opened
+    transcript: str  # SHA-256 of the transcript, hexadecimal
+    guarantee: Guarantee | None  # None: the opened sums are exact
+
+    @property
+    def privacy(self) -> str:
+        """What the result costs, in words."""
+        return "none added: the sums are exact" if self.guarantee is None else self.guarantee.in_words()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """A result of several parties."""
+
+    provenance: Provenance | None = None
+
+    def with_provenance(self: F, provenance: Provenance) -> F:
+        return dataclasses.replace(self, provenance=provenance)

@@ -1,0 +1,238 @@
+"""Logistic regression over the rows of all parties: Newton's method, a point a round.
+
+Model      P[y = 1] = 1 / (1 + exp(-X beta)), y being 0 or 1, or a truth value
+Rounds     1  n, and the sums, squares and products of the regressors and the response, exactly. They give public
+              coordinates (``coordinates.py``) and, because it depends on nothing else, the whole first Newton step from
+              the model without regressors
+           2+ the log-likelihood, its score and its information at one point. A step that leads down is halved, which
+              costs one round more. Ordinary data need 5 to 8 rounds in all
+Opens      with d coefficients, one of them the intercept, 1 + d (d + 3)/2 numbers a round, the first included (which
+           opens d + 2 more without an intercept)
+Parties    who leaves is missing from the next point on: the walk goes on from there, and everything that is reported
+           is about the parties of the last point; n and the sum of y are opened again for them (2 numbers)
+Separation when the log-likelihood exceeds -log 2, every row has a likelihood above 1/2, and the regressors separate
+           the responses without exception: a maximum does not exist. When a step of 1e-5 standard errors still moves a
+           coefficient by a thousandth, and the information along it is a millionth of what it was at the start (or
+           singular), some combination of regressors separates a part of the rows, or all but does: sums cannot tell
+           which. Both end the walk, cap the coefficients where they are, and are told
+Numerics   parties compute in doubles and round to 2^-64; the public part is the same on every machine, but for the last
+           digit of the logarithm at the start
+Limits     d (d + 3)/2 numbers a round say more than the coefficients: demand many more rows than numbers
+Source     McCullagh, Nelder (1989); Albert, Anderson (1984) on separation
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain.table import checked_table
+from flou.errors import InvalidData, ProtocolError
+from flou.joint.estimators.cholesky import Cholesky, dot
+from flou.joint.estimators.coordinates import Coordinates
+from flou.joint.estimators.design import Design
+from flou.joint.estimators.fixed_point import FixedPoint
+from flou.joint.estimators.logistic_fit import LogisticFit
+from flou.joint.estimators.logistic_start import LogisticStart, moment_columns, one_value
+from flou.joint.estimators.newton import Point, Walk, walk
+from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.raw_moments import WORDS as MOMENT_WORDS
+from flou.joint.estimators.raw_moments import RawMoments
+from flou.joint.estimators.registry import registered
+from flou.parameters import integer
+
+__all__ = ["LogisticRegression"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+WORDS = FixedPoint(fraction=64, bound=2**96)
+ROUNDS = 25
+BLOCK = 1 << 14  # rows at a time, which stay in a cache
+RUNAWAY, COLLAPSED, GROWING = 1e-5, 1e-6, 1e-3  # see Separation above
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """What the opened sums say so far."""
+
+    walk: Walk
+    counts: dict[tuple[str, ...], tuple[int, int]]  # for each set of parties: rows, and rows with response 1
+    separation: str  # "", "complete" or "partial"
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.separation) or self.walk.arrived or self.walk.stuck
+
+    @property
+    def counted(self) -> bool:
+        return self.walk.best.parties in self.counts
+
+
+@registered
+class LogisticRegression(Program):
+    """The maximum of the likelihood of a response of zeros and ones."""
+
+    estimator = "logit"
+
+    def __init__(self, formula: str, schema: Any = None, *, max_rounds: int = ROUNDS) -> None:
+        self.design = Design(formula, schema)
+        self.max_rounds = integer("max_rounds", max_rounds, 2, 1000)
+        self._known: tuple[Opened, LogisticStart] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.design.columns
+
+    @property
+    def scalars(self) -> int:
+        first = RawMoments.length(moment_columns(self.design), full=True)
+        return first + (self.max_rounds - 1) * (_length(len(self.design.names)) + 2)
+
+    def _start(self, opened: Sequence[Opened]) -> LogisticStart:
+        """The first round, taken apart once."""
+        if self._known is None or self._known[0] != opened[0]:
+            self._known = opened[0], LogisticStart.of(self.design, opened[0])
+        return self._known[1]
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        if not opened:
+            return Ask("moments", RawMoments.length(moment_columns(self.design), full=True), MOMENT_WORDS.limit)
+        start = self._start(opened)
+        if start.problem is not None or len(opened) >= self.max_rounds:
+            return None
+        state = self._state(opened)
+        if state.ended and state.counted:
+            return None
+        stay = state.ended and not state.walk.arrived
+        there = state.walk.best.at if stay else state.walk.next
+        asked = {"b": there.tolist(), "counts": not state.counted, **start.coordinates.parameters()}
+        return Ask("point", _length(len(there)) + 2 * (not state.counted), WORDS.limit, asked)
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
+        parts = ((X, self._response(y)) for X, y in map(self.design.matrix, rows.batches(self.columns)))
+        if ask.step == "moments":
+            skipped = int(self.design.has_intercept)
+            both = (np.column_stack([X[:, skipped:], y]) for X, y in parts)
+            return RawMoments.of(moment_columns(self.design), True, both).words()
+        coordinates, b = Coordinates.from_parameters(ask.parameters), np.array(ask.parameters["b"])
+        total, ones, n = np.zeros(_length(len(b))), 0, 0
+        for X, y in parts:
+            n, ones = n + len(y), ones + int(y.sum())
+            for start in range(0, len(y), BLOCK):
+                block = slice(start, start + BLOCK)
+                total += _likelihood(coordinates.moved(X[block]), y[block], b)
+        return WORDS.words([*total.tolist(), *([n, ones] if ask.parameters["counts"] else [])])
+
+    def _response(self, y: Floats) -> Floats:
+        if not np.all((y == 0) | (y == 1)):
+            raise InvalidData(
+                f"The response {self.design.response!r} holds other numbers than 0 and 1.",
+                "A logistic regression explains a yes or no.",
+                "Recode the response as 0 and 1, or as truth values.",
+            )
+        return y
+
+    def _state(self, opened: Sequence[Opened]) -> _State:
+        start = self._start(opened)
+        counts = {opened[0].parties: (start.moments.n, start.ones)}
+        points = [start.point]
+        for past in opened[1:]:
+            numbers, b = WORDS.numbers(past.sums), np.array(past.ask.parameters["b"])
+            points.append(_point(b, numbers[: _length(len(b))], past.parties))
+            if past.ask.parameters["counts"]:
+                counts[past.parties] = (round(numbers[-2]), round(numbers[-1]))
+        walked = walk(points)
+        return _State(walked, counts, _separation(walked, start.point))
+
+    def result(self, opened: Sequence[Opened]) -> LogisticFit:
+        start = self._start(opened)
+        if start.problem is not None:
+            raise start.problem
+        state, coordinates = self._state(opened), start.coordinates
+        walked, best = state.walk, state.walk.best
+        if not state.counted:
+            raise ProtocolError(
+                "Parties have left in the last of the agreed rounds.",
+                "The number of rows of those who remain was not opened.",
+                "Fit again among the parties that remain, or allow more rounds.",
+            )
+        n, ones = state.counts[best.parties]
+        if not 0 < ones < n:
+            raise one_value(self.design.response)
+        gone = np.flatnonzero(~(np.diag(best.information) > 0))
+        if gone.size:
+            name = self.design.names[coordinates.kept[gone[0]]]
+            raise InvalidData(
+                f"The regressor {name!r} is zero in all rows of the parties that remain.",
+                "Parties have left, and with them all rows that say something about this coefficient.",
+                "Fit again among the parties that remain.",
+            )
+        factors = Cholesky.of(best.information)
+        covariance = np.full(best.information.shape, math.nan) if factors is None else factors.inverse()
+        first = int(self.design.has_intercept)
+        means = [1.0 if j < first else float(start.moments.mean(j - first)) for j in coordinates.kept]
+        return LogisticFit(
+            design=self.design,
+            kept=coordinates.kept,
+            names=tuple(self.design.names[j] for j in coordinates.kept),
+            params=coordinates.params((walked.end if walked.arrived else best.at).tolist()),
+            cov_params=coordinates.covariance(covariance),
+            nobs=n,
+            llf=walked.value if walked.arrived else best.value,
+            llnull=ones * math.log(ones / n) + (n - ones) * math.log1p(-ones / n),
+            converged=walked.arrived and not state.separation,
+            separation=state.separation,
+            means=np.array(means) if best.parties == opened[0].parties else None,
+        )
+
+    def terms(self) -> dict[str, Any]:
+        return {**self.design.terms(), "max_rounds": self.max_rounds}
+
+    @classmethod
+    def from_terms(cls, terms: Mapping[str, Any]) -> LogisticRegression:
+        told = checked_table("logit", terms, required=("formula", "schema"), optional=("max_rounds",))
+        design = Design.from_terms({"formula": told["formula"], "schema": told["schema"]})
+        return cls(design.formula, design.schema, max_rounds=told.get("max_rounds", ROUNDS))
+
+
+def _length(size: int) -> int:
+    """Numbers that are opened at a point."""
+    return 1 + size * (size + 3) // 2
+
+
+def _likelihood(Z: Floats, y: Floats, b: Floats) -> Floats:
+    """The log-likelihood, the score, and the upper triangle of the information."""
+    sign = 2 * y - 1
+    margin = sign * (Z @ b)
+    rare = np.exp(-np.abs(margin))
+    wrong = np.where(margin > 0, rare, 1.0) / (1 + rare)
+    value = -np.sum(np.log1p(rare) + np.maximum(-margin, 0.0))
+    score = Z.T @ (sign * wrong)
+    information = (Z * (rare / (1 + rare) ** 2)[:, None]).T @ Z
+    return np.concatenate([[value], score, information[np.triu_indices(len(b))]])
+
+
+def _point(at: Floats, numbers: Floats, parties: tuple[str, ...]) -> Point:
+    size = len(at)
+    upper = np.zeros((size, size))
+    upper[np.triu_indices(size)] = numbers[1 + size :]
+    return Point(at, float(numbers[0]), numbers[1 : 1 + size], upper + np.triu(upper, 1).T, parties)
+
+
+def _separation(walked: Walk, start: Point) -> str:
+    best, step = walked.best, walked.step
+    if best.value > -math.log(2) + 1e-9:
+        return "complete"
+    if best is start:
+        return ""
+    if Cholesky.of(best.information) is None:
+        return "partial"
+    at_start = dot(step, np.array([dot(row, step) for row in start.information]))
+    collapsed = walked.decrement <= RUNAWAY and walked.decrement**2 < COLLAPSED * at_start
+    return "partial" if collapsed and np.any(np.abs(step) > GROWING * np.abs(best.at)) else ""

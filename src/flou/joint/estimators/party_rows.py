@@ -1,0 +1,80 @@
+"""The rows of one party, read in batches: whatever :func:`flou.open` opens, however large.
+
+Numbers become doubles, truth values 1 and 0, and everything else is text. In a text file a column is numbers where each
+of its cells reads as one, unless the schema declares categories: then it stays as it is written. Rows with a missing
+value in a column that is used are left out, as regressions do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Categories, Schema
+from flou.summaries.condition_words import condition
+from flou.summaries.rows import Rows
+from flou.summaries.source import rows_of
+
+__all__ = ["Batch", "PartyRows"]
+
+Batch: TypeAlias = Mapping[str, NDArray[Any]]  # numbers as float64, texts as texts
+
+
+class PartyRows:
+    """Columns of one party, a batch at a time."""
+
+    def __init__(self, source: Any, *, schema: Schema | None = None, where: str = "") -> None:
+        """A path, a data frame, a mapping of columns, ...; ``where`` keeps the rows for which a condition holds."""
+        rows: Rows = rows_of(source)
+        self._rows = rows.where(condition(where)) if where else rows
+        domains = {} if schema is None else schema.columns
+        self._texts = {name for name, domain in domains.items() if _is_text(domain)}
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """These columns, a batch of rows after the other; rows with a missing value in one of them are left out."""
+        for arrays in self._rows.values(columns):
+            read = {name: _read(values, name in self._texts) for name, values in zip(columns, arrays, strict=True)}
+            present = np.logical_and.reduce([there for _, there in read.values()])
+            whole = bool(present.all())
+            yield {name: values if whole else values[present] for name, (values, _) in read.items()}
+
+    def count(self, columns: Sequence[str]) -> int:
+        """How many rows are complete in these columns."""
+        return sum(len(batch[columns[0]]) for batch in self.batches(columns)) if columns else 0
+
+
+def _is_text(domain: Any) -> bool:
+    return isinstance(domain, Categories) and all(isinstance(value, str) for value in domain.values)
+
+
+def _read(values: NDArray[Any], as_text: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """A column as numbers or as texts, and where it has any."""
+    there = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.ones(len(values), dtype=bool)
+    data = np.ma.getdata(values)
+    if data.dtype.kind in "iufb":
+        numbers = data.astype(np.float64)
+        if not as_text:
+            return numbers, there & ~np.isnan(numbers)
+        data = data.astype(object)
+    if data.dtype.kind == "O":
+        there = there & np.array([value is not None and value == value for value in data], dtype=bool)
+    texts = np.where(there, data, "").astype(str)
+    if not as_text:
+        there = there & (np.strings.str_len(np.strings.strip(texts)) > 0)
+        numbers = _numbers(texts, there)
+        return (texts, there) if numbers is None else (numbers, there & ~np.isnan(numbers))
+    return texts, there
+
+
+def _numbers(texts: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """Texts as numbers, truth values among them; None if one of them is something else."""
+    found = np.full(len(texts), np.nan)
+    lower = np.strings.lower(texts[there])
+    try:
+        found[there] = np.where(lower == "true", "1", np.where(lower == "false", "0", lower)).astype(np.float64)
+    except ValueError:
+        return None
+    return found

@@ -1,0 +1,227 @@
+"""Quantiles of the rows of all parties, exactly, in at most four rounds of counts.
+
+Answer     the least value that at least a share p of the rows does not exceed, at rank ceil(p n), the lowest for p = 0:
+           ``numpy.quantile(pooled, p, method="inverted_cdf")``, p n being computed in doubles as NumPy does
+Grid       with bounds, the multiples of ``granularity`` (2^-20 of the width if not given) from the lower bound on:
+           right for values on this grid, and otherwise the right value rounded to it. With ``exact=True`` every
+           double is a point of the grid, bounds may be left out, and the answer is the very number
+Rounds     the first counts the rows in equal runs of grid points; each later one cuts only the runs that hold the
+           wanted ranks. A run with one row is not cut: the place of this row in it is opened, and it is the answer
+Opens      B + 2 counts first (two count the rows below and above the bounds), then at most B for each wanted rank a
+           round, B being the least number that suffices: 1025 in each of 2 rounds by default, 65536 in each of 4 for
+           all doubles (256 with ``rounds=8``). Counts show the rows next to a quantile as finely as the quantile:
+           where a granularity is public, give it
+Parties    counts over other parties are of no use: the search begins again, at most ``restarts`` times
+Limits     a rank below or above the bounds gives -inf or inf
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Boolean, Categories, Integers, Schema
+from flou.domain.table import checked_table, checked_text
+from flou.errors import InvalidParameter, ProtocolError
+from flou.joint.estimators.distribution import MOST_ROWS, limits, numbers
+from flou.joint.estimators.distribution_fit import no_rows
+from flou.joint.estimators.ordered_grid import FloatGrid, GrainGrid, OrderedGrid
+from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.quantile_search import Search, latest
+from flou.joint.estimators.quantiles_fit import QuantilesFit, ranks
+from flou.joint.estimators.registry import registered
+from flou.parameters import Number, integer, is_number, open_probability, shown
+from flou.parameters import exact as rational
+
+__all__ = ["Quantiles"]
+
+ROUNDS, MOST_ROUNDS = 4, 64
+CELLS, MOST_CELLS = 1025, 2**20
+GRAINS = 2**20
+MOST_PROBABILITIES = 1000
+TERMS = ("column", "probabilities", "bounds", "granularity", "exact", "cells", "rounds", "level", "restarts")
+
+
+@registered
+class Quantiles(Program):
+    """Quantiles of a column, and with ``level`` intervals for those of the population, between two of the rows."""
+
+    estimator = "quantiles"
+
+    def __init__(
+        self,
+        column: str,
+        probabilities: Any = (0.25, 0.5, 0.75),
+        bounds: tuple[float, float] | None = None,
+        *,
+        granularity: Number | None = None,
+        exact: bool = False,
+        cells: int | None = None,
+        rounds: int = ROUNDS,
+        level: Number | None = None,
+        restarts: int = 1,
+        schema: Any = None,
+    ) -> None:
+        self.column = checked_text("column", column)
+        self.probabilities = _probabilities(probabilities)
+        if schema is not None and not exact:
+            bounds, granularity = _declared(column, Schema.of(schema)[column], bounds, granularity)
+        self.bounds = None if bounds is None else limits(bounds)
+        self.granularity = None if granularity is None else _grain(granularity)
+        self.exact = exact is True
+        self.level = None if level is None else float(open_probability("level", level))
+        self.restarts = integer("restarts", restarts, 0, 1000)
+        self.rounds = integer("rounds", rounds, 1, MOST_ROUNDS)
+        least = 1 << -(-64 // self.rounds) if self.exact else CELLS
+        self.cells = integer("cells", min(least, MOST_CELLS) if cells is None else cells, 2, MOST_CELLS)
+        self.grid = self._grid()
+        self.search = Search.of(self.grid.size, self.cells, self.rounds)
+
+    def _grid(self) -> OrderedGrid:
+        if self.exact and self.granularity is None:
+            return FloatGrid() if self.bounds is None else FloatGrid(*self.bounds)
+        if self.exact or self.bounds is None:
+            raise InvalidParameter(
+                "Quantiles need bounds, or exact=True without a granularity.",
+                "The grid of values is public: it is never read from the rows.",
+                "Pass for example bounds=(0, 100) and granularity=1, or exact=True to find the very float.",
+            )
+        lower, upper = map(rational, self.bounds)
+        step = (upper - lower) / GRAINS if self.granularity is None else rational(self.granularity)
+        return GrainGrid(lower, upper, step)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def scalars(self) -> int:
+        wanted = len(self.probabilities) * (1 if self.level is None else 3)
+        return self.search.most(wanted) * (1 + self.restarts)
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        tail = latest(opened)
+        if not tail:
+            begun = sum(past.ask.step == "first" for past in opened)
+            return Ask("first", self.search.beginning, MOST_ROWS) if begun <= self.restarts else None
+        wanted = ranks(self.probabilities, sum(tail[0].sums), self.level)
+        runs = [run for run in self.search.runs(tail, wanted).values() if run is not None and not run.known]
+        if not runs:
+            return None
+        width = runs[0].width
+        single = sorted({run.start for run in runs if run.count == 1})
+        several = sorted({run.start for run in runs if run.count > 1})
+        length = len(single) + self.search.branching * len(several)
+        return Ask("within", length, max(MOST_ROWS, width), {"width": width, "single": single, "several": several})
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
+        words = [0] * ask.length
+        for batch in rows.batches(self.columns):
+            codes, below, above = self.grid.codes(numbers(self.column, batch[self.column]))
+            if ask.step == "first":
+                places = (codes // np.uint64(self.search.width(1))).astype(np.int64) + 1
+                _add(words, np.bincount(places, minlength=ask.length))
+                words[0] += below
+                words[-1] += above
+            else:
+                self._within(ask.parameters, codes, words)
+        return words
+
+    def _within(self, asked: Mapping[str, Any], codes: NDArray[np.uint64], words: list[int]) -> None:
+        width, single, several = asked["width"], asked["single"], asked["several"]
+        for run, offset in zip(*_located(codes, single, width), strict=True):
+            words[run] += int(offset)
+        branching = self.search.branching
+        run, offset = _located(codes, several, width)
+        places = run * branching + (offset // np.uint64(width // branching)).astype(np.int64)
+        _add(words, np.bincount(places, minlength=len(several) * branching), len(single))
+
+    def result(self, opened: Sequence[Opened]) -> QuantilesFit:
+        tail = latest(opened)
+        if not tail:
+            raise ProtocolError(
+                "Parties have left during the search for quantiles.",
+                "Counts over other parties do not fit together, and no further beginning was allowed.",
+                "Ask again among the parties that remain, or allow more restarts.",
+            )
+        n = sum(tail[0].sums)
+        if n == 0:
+            raise no_rows(self.column)
+        runs = self.search.runs(tail, ranks(self.probabilities, n, self.level))
+        beyond = {rank: -np.inf if rank <= tail[0].sums[0] else np.inf for rank in runs}
+        return QuantilesFit(
+            self.column,
+            self.probabilities,
+            n,
+            self.level,
+            self.grid.grain,
+            {rank: beyond[rank] if run is None else self.grid.value(run.start) for rank, run in runs.items()},
+            {rank: None if run is None else (rank - run.rank, run.count) for rank, run in runs.items()},
+        )
+
+    def terms(self) -> dict[str, Any]:
+        terms = {name: getattr(self, name) for name in TERMS}
+        return terms | {
+            "probabilities": list(self.probabilities),
+            "bounds": None if self.bounds is None else list(self.bounds),
+        }
+
+    @classmethod
+    def from_terms(cls, terms: Mapping[str, Any]) -> Quantiles:
+        return cls(**checked_table("quantiles", terms, required=TERMS))
+
+
+def _add(words: list[int], counts: NDArray[np.int64], begin: int = 0) -> None:
+    for place in np.flatnonzero(counts).tolist():
+        words[begin + place] += int(counts[place])
+
+
+def _located(
+    codes: NDArray[np.uint64], starts: Sequence[int], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Of the codes that lie in one of the runs: which run, and how far into it."""
+    begins = np.array(starts, dtype=np.uint64)
+    run = np.searchsorted(begins, codes, side="right") - 1
+    codes, run = codes[run >= 0], run[run >= 0]
+    offset = codes - begins[run]
+    inside = offset < width
+    return run[inside].astype(np.int64), offset[inside]
+
+
+def _probabilities(values: Any) -> tuple[float, ...]:
+    listed = [values] if is_number(values) else list(values) if isinstance(values, Sequence | np.ndarray) else []
+    if not 1 <= len(listed) <= MOST_PROBABILITIES or not all(is_number(p) and 0 <= p <= 1 for p in listed):
+        raise InvalidParameter(
+            f"probabilities must be one or more numbers from 0 to 1, got {shown(values)}.",
+            "A quantile is the least value that this share of the rows does not exceed.",
+            "Pass for example probabilities=(0.25, 0.5, 0.75).",
+        )
+    return tuple(float(p) for p in listed)
+
+
+def _grain(value: Any) -> float:
+    if not is_number(value) or not float(value) > 0:
+        raise InvalidParameter(
+            f"granularity must be a positive number, got {shown(value)}.",
+            "Values are multiples of it, counted from the lower bound.",
+            "Pass for example granularity=1 for whole numbers.",
+        )
+    return float(value)
+
+
+def _declared(column: str, domain: Any, bounds: Any, granularity: Any) -> tuple[Any, Any]:
+    """What a schema says, where nothing else was said."""
+    if isinstance(domain, Categories):
+        raise InvalidParameter(
+            f"Column {column!r} holds categories, which have no order.",
+            "A quantile is the least value that a share of the rows does not exceed.",
+            "Ask for its histogram, or declare the column as an interval or as integers.",
+        )
+    if isinstance(domain, Boolean):
+        return bounds or (0, 1), granularity or 1
+    grain = 1 if isinstance(domain, Integers) else domain.granularity
+    return bounds or (domain.lower, domain.upper), granularity or grain

@@ -1,0 +1,49 @@
+"""Which statistics a plan may name. A module is imported when its statistic is first named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from flou.joint.estimators.program import Program
+from flou.parameters import choice
+
+__all__ = ["ESTIMATORS", "program_of", "program_type", "registered"]
+
+HERE = "flou.joint.estimators"
+ESTIMATORS = {  # where each lives
+    "vector sum": f"{HERE}.vector_sum",
+    "moments": f"{HERE}.moments",
+    "ols": f"{HERE}.linear",
+    "logit": f"{HERE}.logistic",
+    "likelihood": f"{HERE}.likelihood",
+    "histogram": f"{HERE}.distribution",
+    "ecdf": f"{HERE}.distribution",
+    "quantiles": f"{HERE}.quantiles",
+    "private ols": f"{HERE}.private.linear",
+    "private logit": f"{HERE}.private.logistic",
+    "private histogram": f"{HERE}.private.histogram",
+    "private quantiles": f"{HERE}.private.quantiles",
+}
+_known: dict[str, type[Program]] = {}
+
+
+def registered(program: type[Program]) -> type[Program]:
+    """Make a statistic known under its name in plans."""
+    _known[program.estimator] = program
+    ESTIMATORS.setdefault(program.estimator, program.__module__)
+    return program
+
+
+def program_type(estimator: str) -> type[Program]:
+    """The class of a statistic."""
+    choice("estimator", estimator, ESTIMATORS)
+    if estimator not in _known:
+        import_module(ESTIMATORS[estimator])
+    return _known[estimator]
+
+
+def program_of(estimator: str, terms: Mapping[str, Any]) -> Program:
+    """The statistic that a plan describes."""
+    return program_type(estimator).from_terms(terms)

@@ -1,0 +1,156 @@
+"""Who shares masks and shares with whom, and how many liars and losses that bears.
+
+Each party has k neighbours, who hold t-of-k shares of its two secrets: the self-mask b (opened if it is among the
+survivors) and the mask key s (opened if it is not). Whoever has both can take the mask off its words.
+
+Safe     as long as 2t > k + c, where c of the k neighbours collude. An honest neighbour gives one of the two shares, a
+         colluding one both, so whoever asks n of the k - c honest ones for b and the others for s has n + c shares of b
+         and at most k - c - n + c of s. Both reach t only if k + c >= 2t. A party gives b itself only after t
+         neighbours have signed that it survives: again n + c >= t, so this adds nothing.
+Alive    a party goes on when t neighbours have signed the same survivors, and one that is gone needs t neighbours to
+         be recovered. With all parties as neighbours, k - t may be lost at any time. One more may be after everyone has
+         signed, for then a gone party still has m - (k - t + 1) = t neighbours, and the others open b themselves.
+Sparse   above 100 parties the neighbours are those at distance at most k/2 on a circle in random order. With a fixed
+         set of colluders and another of losses, the neighbours of a party are a uniform sample of the others, and the
+         probability that any party is unsafe or stuck is at most m times a hypergeometric tail. Honest survivors
+         fall apart, which would show the sums of the parts, only if two runs of k/2 places on the circle are all lost
+         or colluding: at most m(m-1)/2 pairs of runs, each with the probability that k places are. All of it is
+         computed in exact integers.
+Limits   the order comes from the number of the session, which nobody controls: colluders and losses are chosen before
+         it is known. A session that is given up and begun anew is one more try of the same small probability.
+Source   Bonawitz et al. (2017); Bell, Bonawitz, Gascon, Lepoint and Raykova (2020)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+from typing import TypeVar
+
+import numpy as np
+
+from flou.bits import SeededBits
+from flou.errors import InvalidParameter
+from flou.parameters import Number, integer, probability
+
+__all__ = ["Connectivity", "complete", "graph_for", "neighbours"]
+
+N = TypeVar("N", int, str)
+
+SMALL, DENSE = 10, 100  # up to SMALL parties everyone is needed; up to DENSE everyone is everyone's neighbour
+MOST_PARTIES = 10**6
+
+
+@dataclass(frozen=True)
+class Connectivity:
+    """How many neighbours a party has, how many of them open a secret, and what that bears."""
+
+    neighbours: int
+    threshold: int
+    colluders: int  # so many parties may collude with the coordinator and learn no more than the sum
+    dropouts: int  # so many parties may be lost at any time and the round is finished
+
+
+def complete(parties: int, threshold: int) -> Connectivity:
+    """Everyone is everyone's neighbour, with a threshold of your own."""
+    k = integer("parties", parties, 3, MOST_PARTIES) - 1
+    t = integer("threshold", threshold, k // 2 + 1, k)  # below, neighbours could be asked for both secrets
+    return Connectivity(k, t, 2 * t - k - 1, k - t)
+
+
+def graph_for(
+    parties: int,
+    *,
+    corrupt: Number = Fraction(1, 10),
+    dropout: Number = Fraction(1, 20),
+    privacy: int = 40,
+    liveness: int = 30,
+) -> Connectivity:
+    """The least neighbours that bear these shares of colluders and losses, but for 2^-privacy and 2^-liveness."""
+    m = integer("parties", parties, 3, MOST_PARTIES)
+    colluders = int(probability("corrupt", corrupt) * m)
+    dropouts = int(probability("dropout", dropout) * m)
+    if m <= DENSE:
+        graph = complete(m, m - 1 if m <= SMALL else max(2 * (m - 1) // 3 + 1, (m + 1 + colluders) // 2))
+        if graph.colluders < colluders or graph.dropouts < dropouts:
+            raise _too_much()
+        return graph
+    return _sparse(m, colluders, dropouts, integer("privacy", privacy, 1, 256), integer("liveness", liveness, 1, 256))
+
+
+def _too_much() -> InvalidParameter:
+    return InvalidParameter(
+        "No threshold bears so many colluders and losses at once.",
+        "It takes 2t > k + colluders, and t neighbours that are still there.",
+        "Assume fewer of either, for example corrupt=0.1 and dropout=0.05.",
+    )
+
+
+@lru_cache(maxsize=64)
+def _sparse(m: int, colluders: int, dropouts: int, privacy: int, liveness: int) -> Connectivity:
+    for k in range(2, m - 1, 2):
+        t = _threshold(m, k, colluders, dropouts, privacy, liveness)
+        if t is not None and comb(m, 2) * comb(colluders + dropouts, k) << privacy <= comb(m, k):
+            return Connectivity(k, t, colluders, dropouts)
+    graph = complete(m, (m + 1 + colluders) // 2)
+    if graph.dropouts < dropouts:
+        raise _too_much()
+    return graph
+
+
+def _threshold(m: int, k: int, colluders: int, dropouts: int, privacy: int, liveness: int) -> int | None:
+    """The largest threshold that keeps the round alive, if it also keeps it private."""
+    total = comb(m - 1, k)
+
+    def ways(marked: int) -> list[int]:
+        """In how many choices of k neighbours are 0, 1, ..., k marked ones."""
+        return [comb(marked, j) * comb(m - 1 - marked, k - j) for j in range(k + 1)]
+
+    stuck = itertools.accumulate(ways(m - 1 - dropouts))  # at most j living neighbours
+    t = sum(1 for few in stuck if m * few << liveness <= total)  # fewer than t is rare enough
+    unsafe = sum(ways(colluders)[max(2 * t - k, 0) :])
+    return t if m * unsafe << privacy <= total else None
+
+
+def neighbours(names: Sequence[N], session: bytes, k: int) -> dict[N, tuple[N, ...]]:
+    """The neighbours of every party, in the order of their names.
+
+    The order on the circle is exactly uniform and drawn from the number of the session, which is public: every party
+    draws the same one. It hides nothing, and only must not be known when somebody decides whom to corrupt.
+    """
+    ordered = sorted(set(names))
+    m = len(ordered)
+    if m != len(names) or m < 3:
+        raise InvalidParameter(
+            "The names must be distinct, and at least three.",
+            "Two parties with one name would be one, and of two each learns what the other holds.",
+            "List every party once.",
+        )
+    if k >= m - 1:
+        return {name: tuple(ordered[:i] + ordered[i + 1 :]) for i, name in enumerate(ordered)}
+    if k % 2 or k < 2:
+        raise InvalidParameter(
+            f"On a circle a party has an even number of neighbours, not {k}.",
+            "There are as many to its left as to its right.",
+            f"Pass k={max(k + 1, 2)}, or k={m - 1} for all of them.",
+        )
+    circle = _shuffled(m, SeededBits(b"flou.joint.graph:" + session))
+    around = [step for step in range(-(k // 2), k // 2 + 1) if step]
+    near = np.sort(circle[np.add.outer(np.arange(m), around) % m], axis=1)
+    return {
+        ordered[party]: tuple([ordered[other] for other in row])
+        for party, row in zip(circle.tolist(), near.tolist(), strict=True)
+    }
+
+
+def _shuffled(m: int, bits: SeededBits) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """0, ..., m - 1 in uniform order (Fisher and Yates)."""
+    order = list(range(m))
+    for i in range(m - 1, 0, -1):
+        j = bits.integer_below(i + 1)
+        order[i], order[j] = order[j], order[i]
+    return np.array(order, dtype=np.int64)

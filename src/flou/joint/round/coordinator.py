@@ -1,0 +1,167 @@
+"""One round at the coordinator: five steps, each of which turns the parties' messages into replies. Pure.
+
+The coordinator relays keys and sealed shares, proposes the survivors, gathers what they release, and adds up. It learns
+the sum and, about everything else, uniform words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from flou.errors import ProtocolError
+from flou.joint.agreement.canonical import encode
+from flou.joint.masking import codec
+from flou.joint.round.merkle import inclusions
+from flou.joint.round.messages import Message, bitmap, malformed, members
+from flou.joint.round.party import agreement, mask_digest
+from flou.joint.round.record import Record, open_sums, record_hash
+from flou.joint.round.setting import Setting
+
+__all__ = ["CoordinatorRound"]
+
+Messages: TypeAlias = dict[int, Message]
+Close: TypeAlias = Callable[[Messages], Mapping[int, bytes] | None]
+
+
+class CoordinatorRound:
+    """The state of a round at the coordinator."""
+
+    def __init__(self, setting: Setting, there: frozenset[int]) -> None:
+        self.setting = setting
+        self.there = there  # who takes part in the next step
+        self.step = ""
+        self.reason = ""
+        self.survivors: frozenset[int] = frozenset()
+        self._adverts: Messages = {}
+        self._sealed: Messages = {}
+        self._masked: Messages = {}
+        self._agreed: Messages = {}
+        self.record: Record
+        self.sums: codec.Words
+        self.hash = b""
+        self._agreement_on = b""
+
+    def steps(self) -> Iterator[tuple[str, Callable[[Message], None], Close]]:
+        """The steps in their order: name, what a message must be like, and how the step ends."""
+        yield "advertise", self._check_advert, self._keys
+        yield "share", self._check_sealed, self._shares
+        yield "mask", self._check_masked, self._propose
+        yield "agree", self._check_agreed, self._agreement
+        yield "unmask", self._check_released, self._open
+
+    def _lost(self, messages: Messages, least: int) -> bool:
+        """Whether so many are gone that the round is void; nothing was released yet."""
+        self.there = frozenset(messages)
+        if len(messages) < max(least, self.setting.minimum):
+            self.reason = f"only {len(messages)} parties are left at the step {self.step!r}"
+            return True
+        return False
+
+    def _neighbours(self, party: int, messages: Messages) -> list[int]:
+        return [other for other in self.setting.graph[party] if other in messages]
+
+    # 1. advertise
+
+    def _check_advert(self, message: Message) -> None:
+        for name in ("sharing", "masking", "own"):
+            message.field(name, bytes, 32)
+
+    def _keys(self, messages: Messages) -> Mapping[int, bytes] | None:
+        if self._lost(messages, 0):
+            return None
+        self._adverts = messages
+        told = {party: message.to_bytes() for party, message in messages.items()}
+        return {
+            party: encode({"adverts": {str(other): told[other] for other in self._neighbours(party, messages)}})
+            for party in messages
+        }
+
+    # 2. share
+
+    def _check_sealed(self, message: Message) -> None:
+        sealed = message.field("sealed", dict)
+        wanted = {str(other) for other in self._neighbours(message.sender, self._adverts)}
+        if sealed.keys() != wanted or not all(isinstance(data, bytes) for data in sealed.values()):
+            raise malformed("A message does not hold one share for each neighbour.")
+
+    def _shares(self, messages: Messages) -> Mapping[int, bytes] | None:
+        if self._lost(messages, 0):
+            return None
+        self._sealed = messages
+        sealed = {party: message.content["sealed"] for party, message in messages.items()}
+        replies = {}
+        for party in messages:
+            meant = {str(other): sealed[other][str(party)] for other in self._neighbours(party, messages)}
+            replies[party] = encode({"sealed": meant})
+        return replies
+
+    # 3. mask
+
+    def _check_masked(self, message: Message) -> None:
+        codec.from_bytes(message.attachment, self.setting.width, self.setting.length)
+        peers = members(message.content.get("peers"), self.setting.size)
+        if message.content.get("digest") != mask_digest(self.setting, message.attachment):
+            raise malformed("Masked words do not have the hash that was signed.")
+        if list(peers) != sorted(self._neighbours(message.sender, self._sealed)):
+            raise malformed("A party has not masked for all of its neighbours.")
+
+    def _propose(self, messages: Messages) -> Mapping[int, bytes] | None:
+        if self._lost(messages, 0):
+            return None
+        survivors = frozenset(messages)
+        try:
+            self.setting.check_survivors(survivors)
+        except ProtocolError as error:
+            self.reason = error.what
+            raise
+        self._masked, self.survivors = messages, survivors
+        self._agreement_on = agreement(self.setting, survivors)
+        reply = encode({"survivors": bitmap(survivors, self.setting.size)})
+        return dict.fromkeys(messages, reply)
+
+    # 4. agree
+
+    def _check_agreed(self, message: Message) -> None:
+        if message.content.get("survivors") != self._agreement_on:
+            raise malformed("A party has signed another list of survivors.")
+
+    def _agreement(self, messages: Messages) -> Mapping[int, bytes] | None:
+        if self._lost(messages, self.setting.resilience.quorum + 1):
+            return None
+        self._agreed = messages
+        told = {party: message.to_bytes() for party, message in messages.items()}
+        return {
+            party: encode({"agreed": {str(other): told[other] for other in self._neighbours(party, messages)}})
+            for party in messages
+        }
+
+    # 5. unmask
+
+    def _check_released(self, message: Message) -> None:
+        message.field("own", bytes, 32)
+        for kind in ("alive", "gone"):
+            if not all(isinstance(share, bytes) for share in message.field(kind, dict).values()):
+                raise malformed("A released share is not made of bytes.")
+
+    def _open(self, messages: Messages) -> Mapping[int, bytes]:
+        self.there = frozenset(messages)
+        self.record = Record(self._adverts, self._masked, self._agreed, messages)
+        self.sums = open_sums(self.setting, self.record)
+        self.hash = record_hash(self.setting, self.record.root(), self.survivors, codec.to_bytes(self.sums))
+        return {}
+
+    def opened_replies(self, next_ask: Any, *, full: bool) -> Mapping[int, bytes]:
+        """The sums, what is asked next, and the proof: the whole record, or the place of a party's words in it."""
+        told = {
+            "sums": codec.to_bytes(self.sums),
+            "survivors": bitmap(self.survivors, self.setting.size),
+            "root": self.record.root(),
+            "hash": self.hash,
+            "ask": next_ask,
+        }
+        if full:
+            return dict.fromkeys(self.there, encode(told | {"record": self.record.to_dict()}))
+        order = sorted(self._masked)
+        paths = dict(zip(order, inclusions([self._masked[party].body for party in order]), strict=True))
+        return {party: encode(told | {"path": paths[party]}) for party in self.there}

@@ -1,0 +1,102 @@
+"""What travels: a signed body, and what the body vouches for by its hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from flou.errors import ProtocolError
+from flou.joint.agreement.canonical import decode, encode
+from flou.joint.agreement.identity import Identity, Roster
+
+__all__ = ["Message", "bitmap", "malformed", "members", "signed"]
+
+TAG = "message"
+
+
+@dataclass(frozen=True)
+class Message:
+    """A party's words, signed: the number of the sender, the body, the signature, and what it is attached to."""
+
+    sender: int
+    body: bytes
+    signature: bytes
+    attachment: bytes = b""
+
+    def to_bytes(self) -> bytes:
+        return encode([self.sender, self.body, self.signature, self.attachment])
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> Message:
+        parts = decode(data) if isinstance(data, bytes) else None
+        if (
+            not isinstance(parts, list)
+            or [type(part) for part in parts] != [int, bytes, bytes, bytes]
+            or not 0 <= parts[0] < 1 << 32
+        ):
+            raise malformed("A message is not made of sender, body, signature and attachment.")
+        return cls(*parts)
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """What the body says."""
+        found = decode(self.body)
+        if not isinstance(found, dict):
+            raise malformed("The body of a message is not a table.")
+        return found
+
+    def check(self, roster: Roster, at: bytes, step: str) -> Message:
+        """Refuse a message that is not signed by its sender, for this place and step."""
+        roster.verify(self.sender, self.signature, TAG, self.body)
+        if self.attachment and step != "mask":  # nothing vouches for it
+            raise malformed("A message has something attached that its sender has not signed.")
+        if self.content.get("at") != at or self.content.get("step") != step:
+            raise ProtocolError(
+                f"A message of {roster.names[self.sender]} belongs to another place in the protocol.",
+                "It was sent in another round, or to other people: somebody replays it.",
+                "Stop, and ask who relays the messages.",
+            )
+        return self
+
+    def field(self, name: str, kind: type, size: int | None = None) -> Any:
+        """A part of the body, of the right type and length."""
+        value: Any = self.content.get(name)
+        if type(value) is not kind or (size is not None and len(value) != size):
+            raise malformed(f"A message lacks a proper field {name!r}.")
+        return value
+
+
+def signed(
+    identity: Identity, sender: int, at: bytes, step: str, content: Mapping[str, Any], attachment: bytes = b""
+) -> Message:
+    """A message, signed."""
+    body = encode({"at": at, "step": step, **content})
+    return Message(sender, body, identity.sign(TAG, body), attachment)
+
+
+def bitmap(numbers: Iterable[int], size: int) -> bytes:
+    """A set of party numbers below ``size`` as bits, the lowest number first."""
+    bits = bytearray(-(-size // 8))
+    for number in numbers:
+        bits[number >> 3] |= 1 << (number & 7)
+    return bytes(bits)
+
+
+def members(bits: Any, size: int) -> tuple[int, ...]:
+    """The numbers in a bitmap."""
+    if not isinstance(bits, bytes) or len(bits) != -(-size // 8):
+        raise malformed("A set of parties has the wrong length.")
+    whole = int.from_bytes(bits, "little")
+    if whole >> size:
+        raise malformed("A set of parties names a party that does not exist.")
+    return tuple(number for number in range(size) if whole >> number & 1)
+
+
+def malformed(what: str) -> ProtocolError:
+    return ProtocolError(
+        what,
+        "Nothing follows from a message that is not understood, and guessing would be unsafe.",
+        "Check that everyone runs the same version of flou.",
+    )

@@ -1,0 +1,220 @@
+"""One round at a party: advertise, share, mask, agree, unmask. Pure: messages in, messages out.
+
+Keys     fresh in every round, all derived from one secret seed: an X25519 key c for shares, another s for masks, and
+         32 bytes b for the mask of its own
+Masked   y = words + PRG(b) + sum over peers j of ± PRG(K_ij), the sign by which of the two numbers is smaller
+Shares   b and s in threshold-many-of-neighbours shares, each sealed for its holder (ChaCha20-Poly1305)
+Choice   for every peer exactly one kind of share is given: of b when it is among the survivors, of s when not. The
+         party signs one set of survivors a round, ever, and releases nothing before enough neighbours signed the same
+Why      docs/explanation/proofs/masked-sums.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+from flou.bits import SeededBits
+from flou.errors import ProtocolError
+from flou.joint.agreement.canonical import digest
+from flou.joint.masking import codec
+from flou.joint.masking.masks import add_mask, pair_key
+from flou.joint.masking.shares import SHARE, split
+from flou.joint.round.messages import Message, bitmap, malformed
+from flou.joint.round.setting import Setting
+
+__all__ = ["PartyRound", "agreement", "commitment", "mask_digest"]
+
+
+def commitment(setting: Setting, party: int, secret: bytes) -> bytes:
+    """What a party publishes about the seed of its own mask, so that nobody can pass another off as it."""
+    return digest("self mask", setting.id, party, secret)
+
+
+def mask_digest(setting: Setting, words: bytes) -> bytes:
+    """What a party signs for its masked words."""
+    return digest("masked words", setting.id, words)
+
+
+def agreement(setting: Setting, survivors: frozenset[int]) -> bytes:
+    """What parties sign to agree on the survivors."""
+    return digest("survivors", setting.id, bitmap(survivors, setting.size))
+
+
+class PartyRound:
+    """The state of one party in one round."""
+
+    def __init__(self, setting: Setting, party: int, seed: bytes) -> None:
+        self.setting, self.party, self._seed = setting, party, seed
+        self.neighbours = setting.graph[party]
+        self.adverts: dict[int, Message] = {}
+        self.peers: tuple[int, ...] = ()
+        self._held: dict[int, tuple[bytes, bytes]] = {}  # shares of a peer's b and of its s
+        self.survivors: frozenset[int] | None = None
+        self._agreement = b""
+
+    def _derived(self, use: str) -> bytes:
+        return HKDFExpand(SHA256(), 32, f"flou joint {use}".encode() + self.setting.id).derive(self._seed)
+
+    @cached_property
+    def _sharing(self) -> X25519PrivateKey:
+        return X25519PrivateKey.from_private_bytes(self._derived("sharing"))
+
+    @cached_property
+    def _masking(self) -> X25519PrivateKey:
+        return X25519PrivateKey.from_private_bytes(self._derived("masking"))
+
+    @cached_property
+    def _own(self) -> bytes:
+        return self._derived("own mask")
+
+    # 1. advertise
+
+    def advertise(self) -> dict[str, Any]:
+        """Two public keys, and a commitment to the own mask."""
+        return {
+            "sharing": self._sharing.public_key().public_bytes_raw(),
+            "masking": self._masking.public_key().public_bytes_raw(),
+            "own": commitment(self.setting, self.party, self._own),
+        }
+
+    # 2. share
+
+    def share(self, adverts: Mapping[int, Message]) -> dict[str, Any]:
+        """Sealed shares of both secrets, for every neighbour that is there."""
+        there = [neighbour for neighbour in self.neighbours if neighbour in adverts]
+        if len(there) < self.setting.resilience.quorum:
+            raise ProtocolError(
+                f"Only {len(there)} of {len(self.neighbours)} neighbours are there.",
+                f"The plan asks for {self.setting.resilience.quorum} that agree on who is there.",
+                "Begin again when more parties are there.",
+            )
+        for neighbour in there:
+            advert = adverts[neighbour]
+            if advert.sender != neighbour:
+                raise malformed("A key is not from the party that it is said to be from.")
+            advert.check(self.setting.roster, self.setting.id, "advertise")
+            self.adverts[neighbour] = advert
+        fresh = SeededBits(self._derived("shares"))  # the seed is secret and new in every round
+        numbers = [neighbour + 1 for neighbour in there]  # at 0 stands the secret
+        threshold = self.setting.threshold(len(there))
+        own = split(self._own, numbers, threshold, fresh)
+        masking = split(self._masking.private_bytes_raw(), numbers, threshold, fresh)
+        sealed = {str(holder): self._seal(holder, own[holder + 1] + masking[holder + 1]) for holder in there}
+        return {"sealed": sealed}
+
+    def _cipher(self, other: int) -> tuple[ChaCha20Poly1305, bytes, bytes]:
+        """The cipher between two parties, and the nonces there and back."""
+        public = self.adverts[other].field("sharing", bytes, 32)
+        key = pair_key(self._sharing, public, b"shares:" + self.setting.pair(self.party, other))
+        there = int(self.party > other)
+        return ChaCha20Poly1305(key), bytes(11) + bytes([there]), bytes(11) + bytes([1 - there])
+
+    def _seal(self, holder: int, secret: bytes) -> bytes:
+        cipher, nonce, _ = self._cipher(holder)
+        return cipher.encrypt(nonce, secret, self.setting.id)
+
+    # 3. mask
+
+    def receive_shares(self, sealed: Mapping[int, bytes]) -> None:
+        """Open the shares that were sent here; whoever sent one is a peer."""
+        for sender, data in sealed.items():
+            if sender not in self.adverts:
+                raise malformed("A share came from a party whose key is not known.")
+            cipher, _, nonce = self._cipher(sender)
+            try:
+                opened = cipher.decrypt(nonce, data, self.setting.id)
+            except (InvalidTag, TypeError, ValueError):
+                opened = b""
+            if len(opened) != 2 * SHARE:
+                raise ProtocolError(
+                    f"A share of {self.setting.roster.names[sender]} cannot be opened.",
+                    "It was changed on its way.",
+                    "Stop, and ask who relays the messages.",
+                )
+            self._held[sender] = opened[:SHARE], opened[SHARE:]
+        self.peers = tuple(sorted(sealed))
+        if len(self.peers) < self.setting.resilience.quorum:
+            raise ProtocolError(
+                f"Only {len(self.peers)} neighbours have shared their secrets.",
+                "With fewer masks the words are less well hidden than the plan promises.",
+                "Begin again when more parties are there.",
+            )
+
+    def mask(self, words: codec.Words) -> tuple[dict[str, Any], bytes]:
+        """The masked words, and what is signed about them. ``words`` is masked in place."""
+        if words.shape != (self.setting.width // codec.LIMB, self.setting.length):
+            raise malformed("The words do not have the agreed length and width.")
+        add_mask(words, self._own, 1)
+        for peer in self.peers:
+            public = self.adverts[peer].field("masking", bytes, 32)
+            key = pair_key(self._masking, public, b"mask:" + self.setting.pair(self.party, peer))
+            add_mask(words, key, 1 if self.party < peer else -1)
+        data = codec.to_bytes(words)
+        content = {"digest": mask_digest(self.setting, data), "peers": bitmap(self.peers, self.setting.size)}
+        return content, data
+
+    # 4. agree
+
+    def agree(self, survivors: frozenset[int]) -> dict[str, Any]:
+        """Sign the survivors: once, for they decide which shares are released."""
+        if self.party not in survivors:
+            raise ProtocolError(
+                "This party is said to be gone, and it is here.",
+                "Its neighbours would be asked for the key that takes off its masks.",
+                "Stop, and begin a new session.",
+            )
+        if self.survivors is not None and self.survivors != survivors:
+            raise both_lists()
+        self.setting.check_survivors(survivors)
+        if any(other in survivors and other not in self.peers for other in self.neighbours):
+            raise ProtocolError(
+                "A neighbour is said to be there, and its shares have not come.",
+                "Without masks between the two, the others' sum could be opened without it and told as one with it.",
+                "Stop, and ask who relays the messages.",
+            )
+        self.survivors, self._agreement = survivors, agreement(self.setting, survivors)
+        return {"survivors": self._agreement}
+
+    # 5. unmask
+
+    def unmask(self, agreed: Mapping[int, Message]) -> dict[str, Any]:
+        """The seed of the own mask, and one share for every peer: of one kind."""
+        if self.survivors is None:
+            raise malformed("Nothing was agreed on yet.")
+        same = {
+            neighbour
+            for neighbour in self.neighbours
+            if neighbour in agreed and neighbour in self.survivors and self._signed_same(neighbour, agreed[neighbour])
+        }
+        quorum = self.setting.resilience.quorum
+        if len(same) < quorum:
+            raise ProtocolError(
+                f"Only {len(same)} neighbours have signed the same list of survivors; {quorum} are needed.",
+                "If parties are shown different lists, both kinds of shares of one party could be collected.",
+                "Stop, and compare the lists that were shown.",
+            )
+        alive = {str(peer): self._held[peer][0] for peer in self.peers if peer in self.survivors}
+        gone = {str(peer): self._held[peer][1] for peer in self.peers if peer not in self.survivors}
+        return {"own": self._own, "alive": alive, "gone": gone}
+
+    def _signed_same(self, neighbour: int, message: Message) -> bool:
+        if message.sender != neighbour:
+            return False
+        message.check(self.setting.roster, self.setting.id, "agree")
+        return bool(message.content.get("survivors") == self._agreement)
+
+
+def both_lists() -> ProtocolError:
+    return ProtocolError(
+        "Another list of survivors was signed in this round before.",
+        "With two lists the same party could be treated as alive and as gone, and its words would be unmasked.",
+        "Stop: whoever relays the messages asks for something that must not be answered.",
+    )

@@ -1,0 +1,161 @@
+"""What is left of a round: enough for anyone to take off the masks again and to check every signature.
+
+The record holds the advertised keys, the masked words, the survivors with the signatures under them, and the shares
+that were released. From these the sum follows; :func:`open_sums` is what the coordinator runs, what every party runs
+again before it believes the sum, and what an auditor runs years later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from flou.errors import ProtocolError
+from flou.joint.agreement.canonical import digest
+from flou.joint.masking import codec
+from flou.joint.masking.masks import add_mask, pair_key
+from flou.joint.masking.shares import SHARE, join
+from flou.joint.round.merkle import root
+from flou.joint.round.messages import Message, bitmap, malformed, members
+from flou.joint.round.party import agreement, commitment, mask_digest
+from flou.joint.round.setting import Setting
+
+__all__ = ["Record", "open_sums", "record_hash"]
+
+
+def record_hash(setting: Setting, top: bytes, survivors: frozenset[int], sums: bytes) -> bytes:
+    """What the next round builds on: the masked words, the survivors and the sums."""
+    return digest("record", setting.id, top, bitmap(survivors, setting.size), sums)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The messages of a round that matter for its sum."""
+
+    adverts: Mapping[int, Message]
+    masked: Mapping[int, Message]  # of the survivors, words attached
+    agreed: Mapping[int, Message]
+    released: Mapping[int, Message]
+
+    @property
+    def survivors(self) -> frozenset[int]:
+        return frozenset(self.masked)
+
+    def root(self) -> bytes:
+        """The Merkle root of what the survivors signed about their masked words."""
+        return root([self.masked[party].body for party in sorted(self.masked)])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            name: [message.to_bytes() for _, message in sorted(getattr(self, name).items())]
+            for name in ("adverts", "masked", "agreed", "released")
+        }
+
+    @classmethod
+    def from_dict(cls, told: Any) -> Record:
+        parts = {}
+        for name in ("adverts", "masked", "agreed", "released"):
+            listed = told.get(name) if isinstance(told, dict) else None
+            if not isinstance(listed, list):
+                raise malformed("The record of a round is not complete.")
+            found = [Message.from_bytes(data) for data in listed]
+            parts[name] = {message.sender: message for message in found}
+        return cls(**parts)
+
+    def check_signatures(self, setting: Setting) -> None:
+        """Refuse a record in which anything is not signed by whom it is said to be from."""
+        for name, step in (("adverts", "advertise"), ("masked", "mask"), ("agreed", "agree"), ("released", "unmask")):
+            for message in getattr(self, name).values():
+                message.check(setting.roster, setting.id, step)
+        setting.check_survivors(self.survivors)
+        senders = self.masked.keys() | self.agreed.keys() | self.released.keys()
+        if not senders <= self.adverts.keys() <= setting.cohort:
+            raise malformed("The record of a round has messages of parties that have not taken part in it.")
+        wanted = agreement(setting, self.survivors)
+        signers = {party for party, message in self.agreed.items() if message.content.get("survivors") == wanted}
+        for party in self.released:
+            if party not in signers or len(signers.intersection(setting.graph[party])) < setting.resilience.quorum:
+                raise ProtocolError(
+                    "Too few parties have signed the survivors of this record.",
+                    "The sum may be over other parties than those who agreed to it.",
+                    "Ask for the true record.",
+                )
+
+
+def open_sums(setting: Setting, record: Record) -> codec.Words:
+    """Add the masked words and take off every mask."""
+    survivors = record.survivors
+    peers = {party: _peers(setting, record, party) for party in survivors}
+    gone = frozenset().union(*peers.values()) - survivors
+    total = np.zeros((setting.width // codec.LIMB, setting.length), dtype=np.uint64)
+    for party in sorted(survivors):
+        message = record.masked[party]
+        if message.content.get("digest") != mask_digest(setting, message.attachment):
+            raise _changed(setting, party)
+        if not survivors.intersection(setting.graph[party]) <= peers[party]:
+            raise ProtocolError(
+                "Two parties have not masked for each other.",
+                "Somebody withheld a message, so that the sum of some parties could be opened on its own.",
+                "Begin a new session, and ask who relays the messages.",
+            )
+        codec.add(total, codec.from_bytes(message.attachment, setting.width, setting.length))
+        add_mask(total, _own_secret(setting, record, party), -1)
+    for party in sorted(gone):
+        secret = _masking_secret(setting, record, party)
+        for other in sorted(survivors):
+            if party in peers[other]:
+                public = record.adverts[other].field("masking", bytes, 32)
+                key = pair_key(secret, public, b"mask:" + setting.pair(party, other))
+                add_mask(total, key, -1 if other < party else 1)
+    return total
+
+
+def _peers(setting: Setting, record: Record, party: int) -> frozenset[int]:
+    """With whom a survivor has masked its words."""
+    peers = frozenset(members(record.masked[party].content.get("peers"), setting.size))
+    if not peers <= record.adverts.keys() or not peers.issubset(setting.graph[party]):
+        raise malformed("A party has masked for others than its neighbours.")
+    return peers
+
+
+def _own_secret(setting: Setting, record: Record, party: int) -> bytes:
+    """The seed of a survivor's own mask: revealed by itself, or joined from shares if it went after masking."""
+    if party in record.released:
+        secret = record.released[party].field("own", bytes, 32)
+    else:
+        secret = _joined(setting, record, party, "alive")
+    if commitment(setting, party, secret) != record.adverts[party].field("own", bytes, 32):
+        raise _changed(setting, party)
+    return bytes(secret)
+
+
+def _masking_secret(setting: Setting, record: Record, party: int) -> X25519PrivateKey:
+    """The key of a party that went before its words were in, joined from shares."""
+    secret = X25519PrivateKey.from_private_bytes(_joined(setting, record, party, "gone"))
+    if secret.public_key().public_bytes_raw() != record.adverts[party].field("masking", bytes, 32):
+        raise _changed(setting, party)
+    return secret
+
+
+def _joined(setting: Setting, record: Record, party: int, kind: str) -> bytes:
+    """A secret from the shares that its holders have released."""
+    found = {}
+    holders = [other for other in setting.graph[party] if other in record.adverts]
+    for holder in holders:
+        if holder in record.released:
+            share = record.released[holder].field(kind, dict).get(str(party))
+            if isinstance(share, bytes) and len(share) == SHARE:
+                found[holder + 1] = share
+    return join(found, setting.threshold(len(holders)))
+
+
+def _changed(setting: Setting, party: int) -> ProtocolError:
+    return ProtocolError(
+        f"What {setting.roster.names[party]} has sent does not fit what it committed to.",
+        "A mask that is taken off wrongly leaves noise instead of a sum.",
+        "Begin a new session; if it happens again, ask that party.",
+    )

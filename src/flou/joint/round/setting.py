@@ -1,0 +1,70 @@
+"""What is public about a round before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flou.errors import ProtocolError
+from flou.joint.agreement.canonical import encode
+from flou.joint.agreement.identity import Roster
+from flou.joint.masking.resilience import Resilience
+
+__all__ = ["Setting"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The place of a round in the protocol, and the shape of its words."""
+
+    roster: Roster
+    id: bytes  # hash of the session, of everything opened before, and of what is asked now
+    cohort: frozenset[int]  # who takes part
+    graph: Mapping[int, tuple[int, ...]]  # the neighbours of each
+    resilience: Resilience
+    minimum: int
+    previous: frozenset[int] | None  # over whom the last sums were opened
+    differences: bool  # whether sums may be opened with and without a few parties
+    width: int
+    length: int
+
+    @property
+    def size(self) -> int:
+        return len(self.roster)
+
+    def threshold(self, holders: int) -> int:
+        """How many of so many holders restore a secret: all of them when every loss has happened before they got it."""
+        return min(self.resilience.threshold, holders)
+
+    def pair(self, one: int, other: int) -> bytes:
+        """The context of what two parties share in this round."""
+        return encode([self.id, min(one, other), max(one, other)])
+
+    def check_survivors(self, survivors: frozenset[int]) -> None:
+        """Refuse to open a sum over these parties if it would tell too much."""
+        if len(survivors) < self.minimum:
+            raise ProtocolError(
+                f"The sum would be over {len(survivors)} parties.",
+                f"The plan asks for at least {self.minimum}.",
+                "Wait until enough parties are there, and begin again.",
+            )
+        if not survivors <= self.cohort:
+            raise ProtocolError(
+                "The sum would be over a party that has not taken part from the beginning.",
+                "A party that is added later could be singled out by a subtraction.",
+                "Begin a new session with everyone.",
+            )
+        lost = frozenset() if self.previous is None else self.previous - survivors
+        if self.previous is not None and not survivors <= self.previous:
+            raise ProtocolError(
+                "The sum would be over a party that was not in the sums opened before.",
+                "By a subtraction it could be singled out.",
+                "Begin a new session with everyone.",
+            )
+        if lost and len(lost) < self.minimum and not self.differences:
+            names = ", ".join(self.roster.names[party] for party in sorted(lost))
+            raise ProtocolError(
+                f"Sums were opened with {names}, and would now be opened without.",
+                "Their difference would show what is to be hidden, the sums of a few parties.",
+                "Wait for them to return, begin anew without them, or agree on a plan that accepts differences.",
+            )

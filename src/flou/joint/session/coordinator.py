@@ -1,0 +1,248 @@
+"""The coordinator of a session: relays, adds up, takes off masks. Pure: messages in, replies out, no clock, no network.
+
+A step is open for a set of parties. :meth:`CoordinatorSession.receive` takes their messages one by one, and
+:meth:`CoordinatorSession.close` ends the step with those that are there: the replies of a closed step stay available,
+so a party that asks again gets the same answer. The coordinator draws nothing at random; kept messages and closings
+bring it back, after a restart, to the very state in which it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from flou.errors import FlouError, ProtocolError
+from flou.joint.agreement.canonical import decode, digest, encode
+from flou.joint.agreement.plan import Plan
+from flou.joint.estimators.fit import Fit, Provenance
+from flou.joint.estimators.program import Opened
+from flou.joint.masking import codec
+from flou.joint.round.coordinator import CoordinatorRound
+from flou.joint.round.messages import Message, bitmap, malformed
+from flou.joint.round.setting import Setting
+from flou.joint.session.memory import Memory
+from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
+from flou.joint.session.party import Address
+from flou.joint.session.transcript import Transcript
+
+__all__ = ["CoordinatorSession", "Step"]
+
+Messages: TypeAlias = dict[int, Message]
+Replies: TypeAlias = Mapping[int, bytes]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the coordinator waits for."""
+
+    address: Address
+    at: bytes  # what the messages refer to
+    expected: frozenset[int]
+    check: Callable[[Message], None] = field(default=lambda _: None)
+
+
+class CoordinatorSession:
+    """The coordinator's side of one session."""
+
+    def __init__(self, plan: Plan, memory: Memory | None = None) -> None:
+        plan.check_date()
+        self.plan, self.memory = plan, memory or Memory()
+        self.memory.keep("plan", digest("memory of a coordinator", plan.hash))  # and of no other
+        self.transcript = Transcript(plan)
+        self.opened: list[Opened] = []
+        self.fit: Fit | None = None
+        self.failure: FlouError | None = None
+        self.done = False
+        self._replies: dict[Address, Replies] = {}
+        self._received: Messages = {}
+        self._steps = self._run()
+        self.step = next(self._steps)
+        self._restore()
+
+    # Messages
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.plan.roster.names
+
+    @property
+    def missing(self) -> frozenset[int]:
+        """Who has not sent the message of the open step."""
+        return self.step.expected - self._received.keys()
+
+    def receive(self, address: Address, data: bytes) -> int:
+        """Take a message of the open step; one that came before may come again, another one may not."""
+        message = Message.from_bytes(data)
+        if address != self.step.address or self.done:
+            self._check_repeated(address, message, data)
+            return message.sender
+        message.check(self.plan.roster, self.step.at, address[1])
+        if message.sender not in self.step.expected:
+            raise _too_late(self.names[message.sender])
+        self.step.check(message)
+        self.memory.keep(_key(address, message.sender), data)
+        self._received[message.sender] = message
+        return message.sender
+
+    def _check_repeated(self, address: Address, message: Message, data: bytes) -> None:
+        known = self.memory.recall(_key(address, message.sender))
+        if known is None and address in self._replies and 0 <= message.sender < len(self.names):
+            raise _too_late(self.names[message.sender])
+        if known != data:
+            raise malformed("A message is for a step that is not open.")
+
+    def reply(self, address: Address, party: int) -> bytes | None:
+        """What a party is told at the end of a step, or None while the step is open."""
+        replies = self._replies.get(address)
+        return None if replies is None else replies[party]
+
+    # Steps
+
+    def close(self) -> None:
+        """End the open step with the messages that are there."""
+        self.memory.keep(f"{_key(self.step.address)}/closed", encode(sorted(self._received)), sure=True)
+        self._advance()
+
+    def _advance(self) -> None:
+        address, received = self.step.address, self._received
+        self._received = {}
+        try:
+            self.step = self._steps.send(received)
+        except StopIteration:
+            self.done = True
+        except FlouError as error:
+            self.failure, self.done = error, True
+            self._answer(address, dict.fromkeys(received, encode({"failed": [error.what, error.why, error.do]})))
+
+    def _restore(self) -> None:
+        """Go through everything that was kept before a restart."""
+        while not self.done:
+            for party in self.step.expected:
+                data = self.memory.recall(_key(self.step.address, party))
+                if data is not None:
+                    self._received[party] = Message.from_bytes(data)
+            closed = self.memory.recall(f"{_key(self.step.address)}/closed")
+            if closed is None:
+                return
+            self._received = {party: self._received[party] for party in decode(closed)}
+            self._advance()
+
+    def _answer(self, address: Address, replies: Replies) -> None:
+        self._replies[address] = replies
+
+    def _all(self, address: Address, parties: Iterable[int], told: Mapping[str, Any]) -> None:
+        """The same reply for everyone, encoded once."""
+        self._answer(address, dict.fromkeys(parties, encode(told)))
+
+    # The session
+
+    def _run(self) -> Generator[Step, Messages, None]:
+        begun, there = yield from self._begin()
+        head, number = begun.id, 0
+        ask = self.plan.program.next(self.opened)
+        told: dict[str, Any] = there.pop("told")
+        told["ask"] = None if ask is None else ask.to_dict()
+        parties: Messages = there.pop("parties")
+        self._all((0, "reveal"), parties, told)
+        cohort = frozenset(parties)
+        while ask is not None:
+            number += 1
+            setting = begun.setting(head, number, ask, self.opened)
+            state = CoordinatorRound(setting, cohort)
+            outcome = yield from self._round(state, number)
+            cohort = state.there
+            if not outcome:
+                self._enough_again(setting, cohort)
+                self.transcript.void(number, state.reason)
+                told = {"void": state.reason, "ask": ask.to_dict()}
+                self._all((number, state.step), cohort, told)
+                continue
+            names = tuple(self.names[party] for party in sorted(state.survivors))
+            self.opened.append(Opened(ask, codec.decode(state.sums), names))
+            head = digest("head", head, state.hash)
+            self.transcript.add(number, ask, state)
+            ask = self.plan.program.next(self.opened)
+            next_ask = None if ask is None else ask.to_dict()
+            self._answer((number, "unmask"), state.opened_replies(next_ask, full=len(self.names) <= FULL))
+        confirmed = yield Step((number + 1, "confirm"), head, cohort)
+        self.transcript.confirm(confirmed)
+        self.fit = self._fit(head, number)
+        full = [confirmed[party].to_bytes() for party in sorted(confirmed)] if len(self.names) <= FULL else []
+        self._all((number + 1, "confirm"), confirmed, {"confirmed": full})
+
+    def _fit(self, head: bytes, number: int) -> Fit:
+        fit: Fit = self.plan.program.result(self.opened)
+        scalars = sum(opened.ask.length for opened in self.opened)
+        guarantee = self.plan.program.guarantee
+        return fit.with_provenance(Provenance(self.opened[-1].parties, number, scalars, head.hex(), guarantee))
+
+    def _begin(self) -> Generator[Step, Messages, tuple[Beginning, dict[str, Any]]]:
+        plan, everyone = self.plan, frozenset(range(len(self.names)))
+        joined = yield Step((0, "join"), plan.hash, everyone, lambda message: message.field("commitment", bytes, 32))
+        self._enough(joined)
+        commitments = {party: joined[party].content["commitment"] for party in sorted(joined)}
+        told: dict[str, Any] = {
+            "joined": bitmap(joined, len(everyone)),
+            "commitments": b"".join(commitments.values()),
+        }
+        if len(everyone) <= FULL:
+            told["signed"] = [joined[party].to_bytes() for party in sorted(joined)]
+        self._all((0, "join"), joined, told)
+
+        def revealed(message: Message) -> None:
+            nonce = message.field("nonce", bytes, NONCE)
+            if nonce_commitment(plan.hash, message.sender, nonce) != commitments[message.sender]:
+                raise malformed("A nonce is not the one that was committed to.")
+
+        present = yield Step((0, "reveal"), plan.hash, frozenset(joined), revealed)
+        self._enough(present)
+        order = sorted(present)
+        nonces = b"".join(present[party].content["nonce"] for party in order)
+        self.transcript.begin(joined, present)
+        told = {"present": bitmap(order, len(everyone)), "nonces": nonces}
+        return Beginning.of(plan, order, nonces), {"told": told, "parties": present}
+
+    def _enough(self, messages: Messages) -> None:
+        if len(messages) < self.plan.smallest:
+            absent = ", ".join(name for party, name in enumerate(self.names) if party not in messages)
+            raise ProtocolError(
+                f"Only {len(messages)} parties are there; missing: {absent[:200]}.",
+                f"The plan asks for at least {self.plan.minimum}.",
+                "Begin again when more parties are there.",
+            )
+
+    def _enough_again(self, setting: Setting, left: frozenset[int]) -> None:
+        """A round that is void is worth another try only with those whom it takes."""
+        needed = max(self.plan.smallest, setting.resilience.quorum + 1)
+        if len(left) < needed:
+            raise ProtocolError(
+                f"Only {len(left)} parties are left.",
+                f"It takes {needed}, and nothing was opened in this round.",
+                "Begin a new session when more parties are there.",
+            )
+
+    def _round(self, state: CoordinatorRound, number: int) -> Generator[Step, Messages, bool]:
+        """Whether the sums are open; if not, the round is void and says why."""
+        for step, check, close in state.steps():
+            state.step = step
+            messages = yield Step((number, step), state.setting.id, state.there, check)
+            replies = close(messages)
+            if replies is None:
+                return False
+            if step != "unmask":
+                self._answer((number, step), replies)
+        return True
+
+
+def _key(address: Address, party: int | None = None) -> str:
+    number, step = address
+    return f"{number}/{step}" if party is None else f"{number}/{step}/{party}"
+
+
+def _too_late(name: str) -> ProtocolError:
+    return ProtocolError(
+        f"{name} comes too late.",
+        "The others went on without it, and whoever joins late could be singled out.",
+        "Take part in the next session.",
+    )

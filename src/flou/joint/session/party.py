@@ -1,0 +1,284 @@
+"""A party from its signature under the plan to the result. Pure: it yields messages and is sent replies.
+
+Each message has an address, the number of the round (0 before the first) and the step. What was sent is kept in the
+party's memory before it is sent, so after a restart the same message is sent again, never another one. The questions
+are the party's own: it runs the program itself and refuses a coordinator that asks for anything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from flou.bits import SYSTEM, Bits
+from flou.errors import ProtocolError
+from flou.joint.agreement.canonical import decode, digest, encode
+from flou.joint.agreement.identity import Identity
+from flou.joint.agreement.plan import Plan
+from flou.joint.agreement.policy import Policy
+from flou.joint.estimators.fit import Fit, Provenance
+from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.program import Ask, Opened
+from flou.joint.masking import bounds, codec
+from flou.joint.round.merkle import included
+from flou.joint.round.messages import Message, bitmap, malformed, members, signed
+from flou.joint.round.party import PartyRound
+from flou.joint.round.record import Record, open_sums, record_hash
+from flou.joint.round.setting import Setting
+from flou.joint.session.memory import Memory
+from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
+
+__all__ = ["Address", "Outgoing", "PartySession", "asked"]
+
+SHOWN = 500  # characters of a sentence that the coordinator sends
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,5}")  # one way to write the number of a party
+
+Address: TypeAlias = tuple[int, str]
+Outgoing: TypeAlias = tuple[Address, bytes]
+Told: TypeAlias = dict[str, Any]
+Steps: TypeAlias = Generator[Outgoing, bytes, Told]
+
+
+class PartySession:
+    """One party in one session."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        plan: Plan,
+        rows: PartyRows,
+        policy: Policy | None = None,
+        memory: Memory | None = None,
+        bits: Bits = SYSTEM,
+    ) -> None:
+        self.identity, self.plan, self.rows, self.bits = identity, plan, rows, bits
+        self.memory = memory or Memory()
+        self.party = plan.roster.index(identity)
+        self.opened: list[Opened] = []
+        plan.check_date()
+        (policy or Policy()).check(plan, rows.count(plan.program.columns))
+        self.memory.keep("plan", digest("memory of a party", plan.hash, self.party))  # and of no other
+
+    # Messages
+
+    def _say(self, at: bytes, address: Address, content: Mapping[str, Any], attachment: bytes = b"") -> Steps:
+        """Send a message, the same one if it was sent before, and return the table of the reply."""
+        number, step = address
+        key = f"{number}/{step}"
+        message = self.memory.recall(key)
+        if message is None:
+            made = signed(self.identity, self.party, at, step, dict(content), attachment).to_bytes()
+            message = self.memory.keep(key, made, sure=step in ("mask", "agree"))
+        reply = yield address, message
+        self.memory.keep(f"{key}/reply", digest("reply", reply))
+        told = decode(reply)
+        if not isinstance(told, dict):
+            raise malformed("A reply is not a table.")
+        if "failed" in told:
+            raise _failed(told["failed"])
+        return told
+
+    def _drawn(self, key: str, size: int) -> bytes:
+        """Secret bytes, the same ones after a restart."""
+        return self.memory.recall(key) or self.memory.keep(key, self.bits.take(size).tobytes(), sure=True)
+
+    # The session
+
+    def run(self) -> Generator[Outgoing, bytes, Fit]:
+        """Everything from the first message to the result."""
+        plan, program = self.plan, self.plan.program
+        begun, told = yield from self._begin()
+        head, number = begun.id, 0
+        while (mine := program.next(self.opened)) is not None:
+            number += 1
+            ask = asked(told, mine)
+            setting = begun.setting(head, number, ask, self.opened)
+            done = self.memory.recall(f"{number}/done")
+            if done is None:
+                told = yield from self._round(setting, number, ask)
+                if "void" not in told:
+                    self._check_sums(setting, number, ask, told)
+                told = {key: value for key, value in told.items() if key not in ("record", "path")}
+                self.memory.keep(f"{number}/done", encode(told), sure=True)
+            else:
+                told = decode(done)
+            self.memory.forget(f"{number}/secret")
+            if "void" not in told:
+                survivors = members(told["survivors"], setting.size)
+                sums = codec.decode(codec.from_bytes(told["sums"], setting.width, setting.length))
+                self.opened.append(Opened(ask, sums, tuple(plan.roster.names[party] for party in survivors)))
+                head = digest("head", head, told["hash"])
+        told = yield from self._say(head, (number + 1, "confirm"), {})
+        self._check_confirmations(told, head)
+        fit: Fit = program.result(self.opened)
+        scalars = sum(opened.ask.length for opened in self.opened)
+        return fit.with_provenance(
+            Provenance(self.opened[-1].parties, number, scalars, head.hex(), plan.program.guarantee)
+        )
+
+    def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, Told]]:
+        plan, size = self.plan, len(self.plan.roster)
+        nonce = self._drawn("0/nonce", NONCE)
+        committed = nonce_commitment(plan.hash, self.party, nonce)
+        told = yield from self._say(plan.hash, (0, "join"), {"commitment": committed})
+        joined = members(told.get("joined"), size)
+        commitments = _each(told.get("commitments"), joined, 32)
+        if commitments.get(self.party) != committed:
+            raise ProtocolError(
+                "This party is not among those who joined.",
+                "It has signed the plan, and somebody leaves it out.",
+                "Stop, and begin again.",
+            )
+        if size <= FULL:
+            listed = [Message.from_bytes(data) for data in _list(told, "signed")]
+            for message in listed:
+                message.check(plan.roster, plan.hash, "join")
+            if {message.sender: message.content.get("commitment") for message in listed} != commitments:
+                raise malformed("A commitment is not from the party that it is said to be from.")
+        told = yield from self._say(plan.hash, (0, "reveal"), {"nonce": nonce})
+        present = members(told.get("present"), size)
+        nonces = _each(told.get("nonces"), present, NONCE)
+        for party, revealed in nonces.items():
+            if nonce_commitment(plan.hash, party, revealed) != commitments.get(party):
+                raise ProtocolError(
+                    "A nonce is not the one that was committed to.",
+                    "Whoever chooses nonces late could choose who is whose neighbour.",
+                    "Stop, and begin again.",
+                )
+        if nonces.get(self.party) != nonce:
+            raise malformed("The nonce of this party was left out.")
+        return Beginning.of(plan, present, b"".join(nonces.values())), told
+
+    def _round(self, setting: Setting, number: int, ask: Ask) -> Steps:
+        """One round; the last reply, with the sums, or the first that declares the round void."""
+        state = PartyRound(setting, self.party, self._drawn(f"{number}/secret", 32))
+        told = yield from self._say(setting.id, (number, "advertise"), state.advertise())
+        if "void" in told:
+            return told
+        adverts = {party: Message.from_bytes(data) for party, data in _table(told, "adverts").items()}
+        told = yield from self._say(setting.id, (number, "share"), state.share(adverts))
+        if "void" in told:
+            return told
+        state.receive_shares(_table(told, "sealed"))
+        content, masked = Told(), b""
+        if self.memory.recall(f"{number}/mask") is None:
+            content, masked = state.mask(self._words(setting, ask))
+        told = yield from self._say(setting.id, (number, "mask"), content, masked)
+        if "void" in told:
+            return told
+        survivors = frozenset(members(told.get("survivors"), setting.size))
+        told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors))
+        if "void" in told:
+            return told
+        agreed = {party: Message.from_bytes(data) for party, data in _table(told, "agreed").items()}
+        told = yield from self._say(setting.id, (number, "unmask"), state.unmask(agreed))
+        if "void" in told:
+            raise ProtocolError(
+                "The round is declared void after its masks were given away.",
+                "The sum may be known, and a second one over other parties would single somebody out.",
+                "Stop: begin a new session only if all parties agree to it.",
+            )
+        if told.get("survivors") != bitmap(survivors, setting.size):
+            raise wrong_sums()
+        return told
+
+    def _words(self, setting: Setting, ask: Ask) -> codec.Words:
+        """The party's own words, checked and noised, ready to be masked."""
+        words = self.plan.program.words(ask, self.rows)
+        if len(words) != ask.length:
+            raise malformed("The program does not give the number of words that it asks for.")
+        bounds.check(words, ask.limit)
+        if ask.noise is not None:
+            noise = ask.noise.law.sample(ask.length, bits=self.bits).tolist()
+            words = [int(word) + extra for word, extra in zip(words, noise, strict=True)]
+        return codec.encode(words, setting.width)
+
+    def _check_sums(self, setting: Setting, number: int, ask: Ask, told: Told) -> None:
+        """Refuse sums that are not the sums of what the parties have sent."""
+        data, top = told.get("sums"), told.get("root")
+        survivors = frozenset(members(told.get("survivors"), setting.size))
+        if not isinstance(data, bytes) or not isinstance(top, bytes) or self.party not in survivors:
+            raise malformed("The sums did not come.")
+        if told.get("hash") != record_hash(setting, top, survivors, data):
+            raise malformed("The record does not have the hash that it should have.")
+        own = Message.from_bytes(self.memory.recall(f"{number}/mask"))
+        if setting.size > FULL:
+            true = included(own.body, _list(told, "path"), top)
+        else:
+            record = Record.from_dict(told.get("record"))
+            record.check_signatures(setting)
+            true = record.survivors == survivors and record.root() == top and record.masked[self.party] == own
+            true = true and codec.to_bytes(open_sums(setting, record)) == data
+        largest, words = self.plan.proof(ask).largest, codec.from_bytes(data, setting.width, ask.length)
+        if not true or any(abs(word) > largest for word in codec.decode(words)):
+            raise wrong_sums()
+
+    def _check_confirmations(self, told: Told, head: bytes) -> None:
+        """Refuse a result that others have not seen as well."""
+        if len(self.plan.roster) > FULL:
+            return
+        same = set()
+        for data in _list(told, "confirmed"):
+            message = Message.from_bytes(data).check(self.plan.roster, head, "confirm")
+            same.add(self.plan.roster.names[message.sender])
+        needed = len(self.opened[-1].parties) - (self.plan.dropouts or 0) if self.opened else 0
+        if len(same) < needed:
+            raise ProtocolError(
+                f"Only {len(same)} parties have confirmed the same sums.",
+                "The others may have been shown other ones.",
+                "Compare transcripts before anyone uses the result.",
+            )
+
+
+def wrong_sums() -> ProtocolError:
+    return ProtocolError(
+        "The sums do not follow from what the parties have sent.",
+        "Whoever relays the messages has changed them, or a party's words.",
+        "Stop, and do not use the result.",
+    )
+
+
+def asked(told: Told, mine: Ask) -> Ask:
+    """The coordinator's question, if it is the party's own."""
+    theirs, own = told.get("ask"), mine.to_dict()
+    given = theirs.get("parameters") if isinstance(theirs, dict) else None
+    ask = replace(mine, parameters=given if isinstance(given, dict) else {})
+    if not isinstance(given, dict) or encode(theirs) != encode(own | {"parameters": given}) or not mine.agrees(ask):
+        raise ProtocolError(
+            "The coordinator asks for other sums than the plan does.",
+            "Each party computes the next question itself, from what was opened.",
+            "Stop, and ask who runs the coordinator.",
+        )
+    return ask
+
+
+def _each(blob: Any, parties: tuple[int, ...], size: int) -> dict[int, bytes]:
+    """One piece of a blob for each party."""
+    if not isinstance(blob, bytes) or len(blob) != size * len(parties):
+        raise malformed("A list has the wrong length.")
+    return {party: blob[size * place : size * (place + 1)] for place, party in enumerate(parties)}
+
+
+def _table(told: Told, name: str) -> dict[int, bytes]:
+    """One piece of bytes for each of some parties."""
+    table = told.get(name)
+    if not isinstance(table, dict) or not all(_NUMBER.fullmatch(key) and type(table[key]) is bytes for key in table):
+        raise malformed(f"A reply lacks the table {name!r}.")
+    return {int(key): data for key, data in table.items()}
+
+
+def _list(told: Told, name: str) -> list[Any]:
+    found = told.get(name)
+    if not isinstance(found, list):
+        raise malformed(f"A reply lacks the list {name!r}.")
+    return found
+
+
+def _failed(told: Any) -> ProtocolError:
+    """What the coordinator gives as the reason for stopping, as far as it is fit to be shown."""
+    sentences = told if isinstance(told, list) and len(told) == 3 else [None]
+    if not all(isinstance(text, str) and text.isprintable() and len(text) <= SHOWN for text in sentences):
+        return malformed("The coordinator has stopped, and gives no reason that can be shown.")
+    return ProtocolError(*sentences)

@@ -1,0 +1,100 @@
+"""Everyone in one process: the same machines as over the network, joined by a loop.
+
+It serves to try a plan on a laptop, to test thousands of parties, and to inject faults: ``lost`` says which party's
+message never arrives, and ``tampered`` lets a coordinator lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flou.errors import FlouError, InvalidParameter
+from flou.joint.agreement.identity import Identity, Roster
+from flou.joint.agreement.plan import Plan
+from flou.joint.agreement.policy import Policy
+from flou.joint.estimators.fit import Fit
+from flou.joint.estimators.program import Program
+from flou.joint.session.coordinator import CoordinatorSession
+from flou.joint.session.party import Address, PartySession
+
+__all__ = ["Simulation", "converse", "simulate"]
+
+ANY = Policy(rows_per_scalar=0, colluders=0, accept_differences=True)  # on a laptop, rows are not hidden from anyone
+
+
+@dataclass
+class Simulation:
+    """What came of a simulated session: at the coordinator, at each party, and who stopped with which reason."""
+
+    coordinator: CoordinatorSession
+    fits: dict[str, Fit] = field(default_factory=dict)
+    refusals: dict[str, FlouError] = field(default_factory=dict)
+
+    @property
+    def fit(self) -> Fit:
+        """The result; or the reason why there is none."""
+        if self.coordinator.fit is not None:
+            return self.coordinator.fit
+        raise self.coordinator.failure or next(iter(self.refusals.values()))
+
+
+def converse(
+    coordinator: CoordinatorSession,
+    parties: Mapping[int, PartySession],
+    *,
+    lost: Callable[[int, Address], bool] = lambda _party, _address: False,
+    tampered: Callable[[int, Address, bytes], bytes] = lambda _party, _address, reply: reply,
+) -> Simulation:
+    """Let everyone talk until nobody has anything left to say."""
+    outcome, names = Simulation(coordinator), coordinator.names
+    running = {party: session.run() for party, session in parties.items()}
+    outgoing = {party: next(steps) for party, steps in running.items()}
+    while outgoing and not coordinator.done:
+        for party, (address, message) in list(outgoing.items()):
+            if lost(party, address):
+                del outgoing[party]
+                continue
+            try:
+                coordinator.receive(address, message)
+            except FlouError as error:
+                outcome.refusals[names[party]] = error
+                del outgoing[party]
+        coordinator.close()
+        for party, (address, _) in list(outgoing.items()):
+            del outgoing[party]
+            reply = coordinator.reply(address, party)
+            if reply is None:
+                continue
+            try:
+                outgoing[party] = running[party].send(tampered(party, address, reply))
+            except StopIteration as stop:
+                outcome.fits[names[party]] = stop.value
+            except FlouError as error:
+                outcome.refusals[names[party]] = error
+    return outcome
+
+
+def simulate(
+    tables: Sequence[Any] | Mapping[str, Any],
+    program: Program,
+    *,
+    lost: Callable[[int, Address], bool] = lambda _party, _address: False,
+    **terms: Any,
+) -> Simulation:
+    """A session of parties with these tables, all in this process. ``terms`` are those of the plan."""
+    named = dict(tables) if isinstance(tables, Mapping) else {f"party {i + 1:05d}": t for i, t in enumerate(tables)}
+    if len(named) < 3:
+        raise InvalidParameter(
+            f"There must be at least 3 parties, got {len(named)}.",
+            "Of two, each learns the sums of the other by subtraction.",
+            "Pass one table a party.",
+        )
+    identities = {name: Identity.generate(name) for name in named}
+    plan = Plan(Roster.of(list(identities.values())), program, **terms)
+    parties = {
+        plan.roster.index(identity): PartySession(identity, plan, plan.rows(named[name]), ANY)
+        for name, identity in identities.items()
+    }
+    return converse(CoordinatorSession(plan), parties, lost=lost)

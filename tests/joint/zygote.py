@@ -1,0 +1,98 @@
+"""Starts commands of flou as processes of their own, without the second that imports take each time.
+
+It reads JSON lines. ``{"flou": [arguments], "out": file, "stop": [side, round, step, when, count]}`` forks a process
+that runs the command, and answers its number; with ``stop`` the process kills itself (SIGKILL) at that place.
+``{"wait": number}`` answers the status with which a process has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+
+def stopped_party(number: int, step: str, when: str) -> None:
+    """A party that is killed before it sends the message of a step, or right after."""
+    from flou.joint.transport import http
+
+    written = http.written
+
+    async def watched(writer, data):
+        here = data.startswith(b"POST") and data.split(b" ", 2)[1].endswith(f"/{number}/{step}".encode())
+        if here and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        await written(writer, data)
+        if here:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    http.written = watched
+
+
+def stopped_coordinator(number: int, step: str, when: str, count: int) -> None:
+    """A coordinator that is killed when it has kept so many messages of a step, or has closed it, and told nobody."""
+    from flou.joint.session.coordinator import CoordinatorSession
+
+    receive, close = CoordinatorSession.receive, CoordinatorSession.close
+
+    def received(self, address, data):
+        sender = receive(self, address, data)
+        if when == "within" and address == (number, step) and len(self.step.expected - self.missing) == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return sender
+
+    def closed(self):
+        address = self.step.address
+        close(self)
+        if when == "after" and address == (number, step):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    CoordinatorSession.receive, CoordinatorSession.close = received, closed
+
+
+def run(arguments: list[str], out: str, stop: list | None) -> None:
+    """The command, in a child process."""
+    with open(out, "wb") as file, open(os.devnull) as nothing:
+        for source, target in ((nothing, 0), (file, 1), (file, 2)):
+            os.dup2(source.fileno(), target)
+    if stop is not None:
+        {"party": stopped_party, "coordinator": stopped_coordinator}[stop[0]](*stop[1:])
+    from flou.cli import app
+
+    status = 1
+    try:
+        app(arguments)
+    except SystemExit as end:
+        status = end.code or 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def main() -> None:
+    import duckdb  # noqa: F401  for the children
+
+    import flou.cli
+    import flou.joint.estimators.linear
+    import flou.joint.session.simulate
+    import flou.joint.transport.client
+    import flou.joint.transport.server  # noqa: F401
+    from flou.joint.estimators.formula import Formula
+
+    Formula.of("y ~ x")
+    for line in sys.stdin:
+        told = json.loads(line)
+        if "wait" in told:
+            _, status = os.waitpid(told["wait"], 0)
+            answer = os.waitstatus_to_exitcode(status)
+        else:
+            answer = os.fork()
+            if answer == 0:
+                run(told["flou"], told["out"], told.get("stop"))
+        print(answer, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@
     flou.laws         exact laws on the integers, sampled at array speed
     flou.guarantee    what a release costs, how costs add up, and what they mean in words
     flou.domain       what is public about a table: bounds, grids, categories
+    flou.joint        several organisations compute one regression, and nobody shows a row
     flou.local        each person randomises their own answer; reports become estimates with intervals
     flou.open         any table, with its public schema and a budget; ask it for private statistics
     flou.mean, ...    the shortest call that can be right, for one column
@@ -51,7 +52,7 @@ from flou.summaries import column
 from flou.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from flou import local
+    from flou import joint, local
 
 __all__ = [
     "ZCDP",
@@ -83,6 +84,7 @@ __all__ = [
     "guarantee",
     "histogram",
     "iqr",
+    "joint",
     "laws",
     "local",
     "majority",
@@ -104,9 +106,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """``flou.local`` is imported when it is first used: it is a quarter of the time that all of flou takes."""
-    if name != "local":
+    """``flou.local`` and ``flou.joint`` are imported when they are first used: they take their time."""
+    if name not in ("joint", "local"):
         raise AttributeError(f"module 'flou' has no attribute {name!r}")
     from importlib import import_module
 
-    return import_module("flou.local")
+    return import_module(f"flou.{name}")

@@ -1,1 +1,92 @@
+"""Statistics between organisations: everyone learns the sums, and nobody shows a row.
 
+simulate            several parties on one laptop
+Plan, Policy        what is agreed, and what one party allows
+LinearRegression... statistics, as programs over sums: what a plan computes
+verified            the result of a transcript, checked from the first signature to the last sum
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flou.joint.agreement.identity import Identity, Roster
+    from flou.joint.agreement.plan import Plan
+    from flou.joint.agreement.policy import Policy
+    from flou.joint.estimators.distribution import Ecdf, Histogram
+    from flou.joint.estimators.distribution_fit import EcdfFit, HistogramFit
+    from flou.joint.estimators.fit import Fit, Provenance
+    from flou.joint.estimators.likelihood import MaximumLikelihood
+    from flou.joint.estimators.likelihood_fit import LikelihoodFit
+    from flou.joint.estimators.likelihood_model import register_model
+    from flou.joint.estimators.linear import LinearRegression
+    from flou.joint.estimators.linear_fit import LinearFit
+    from flou.joint.estimators.logistic import LogisticRegression
+    from flou.joint.estimators.logistic_fit import LogisticFit
+    from flou.joint.estimators.moments import Moments, MomentsFit
+    from flou.joint.estimators.penalised import PenalisedFit
+    from flou.joint.estimators.quantiles import Quantiles
+    from flou.joint.estimators.quantiles_fit import QuantilesFit
+    from flou.joint.estimators.vector_sum import VectorSum, VectorSumFit
+    from flou.joint.session.transcript import verified
+    from flou.joint.simulation import simulate
+
+_PLACES = {
+    "agreement.identity": ("Identity", "Roster"),
+    "agreement.plan": ("Plan",),
+    "agreement.policy": ("Policy",),
+    "estimators.distribution": ("Ecdf", "Histogram"),
+    "estimators.distribution_fit": ("EcdfFit", "HistogramFit"),
+    "estimators.fit": ("Fit", "Provenance"),
+    "estimators.likelihood": ("MaximumLikelihood",),
+    "estimators.likelihood_fit": ("LikelihoodFit",),
+    "estimators.likelihood_model": ("register_model",),
+    "estimators.linear": ("LinearRegression",),
+    "estimators.linear_fit": ("LinearFit",),
+    "estimators.logistic": ("LogisticRegression",),
+    "estimators.logistic_fit": ("LogisticFit",),
+    "estimators.moments": ("Moments", "MomentsFit"),
+    "estimators.penalised": ("PenalisedFit",),
+    "estimators.quantiles": ("Quantiles",),
+    "estimators.quantiles_fit": ("QuantilesFit",),
+    "estimators.vector_sum": ("VectorSum", "VectorSumFit"),
+    "session.transcript": ("verified",),
+    "simulation": ("simulate",),
+}
+_NAMES = {name: place for place, names in _PLACES.items() for name in names}
+
+__all__ = [
+    "Ecdf",
+    "EcdfFit",
+    "Fit",
+    "Histogram",
+    "HistogramFit",
+    "Identity",
+    "LikelihoodFit",
+    "LinearFit",
+    "LinearRegression",
+    "LogisticFit",
+    "LogisticRegression",
+    "MaximumLikelihood",
+    "Moments",
+    "MomentsFit",
+    "PenalisedFit",
+    "Plan",
+    "Policy",
+    "Provenance",
+    "Quantiles",
+    "QuantilesFit",
+    "Roster",
+    "VectorSum",
+    "VectorSumFit",
+    "register_model",
+    "simulate",
+    "verified",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A name is imported when it is first used: a party that computes a sum does not wait for statistics."""
+    if name not in _NAMES:
+        raise AttributeError(f"module 'flou.joint' has no attribute {name!r}")
+    return getattr(import_module(f"flou.joint.{_NAMES[name]}"), name)

@@ -129,7 +129,7 @@ class ArrayRows(Rows):
             self.require(name)
         for start in range(0, self.length, CHUNK):
             some = slice(start, min(start + CHUNK, self.length))
-            yield [np.ma.asanyarray(self._values(name, some)) for name in columns]
+            yield [self._values(name, some) for name in columns]
 
     def where(self, condition: Condition) -> ArrayRows:
         for name in named(condition):

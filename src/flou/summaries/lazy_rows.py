@@ -125,7 +125,7 @@ class LazyRows(Rows):
             self.require(name)
         with quiet(self.engine):
             found = self._frame.select(*columns).collect()
-            arrays = [np.ma.asanyarray(found[name].to_numpy()) for name in columns]
+            arrays: list[NDArray[Any]] = [found[name].to_numpy() for name in columns]
         yield arrays
 
     def where(self, condition: Condition) -> LazyRows:

@@ -64,8 +64,8 @@ def _read(values: NDArray[Any], as_text: bool) -> tuple[NDArray[Any], NDArray[np
     texts = np.where(there, data, "").astype(str)
     if not as_text:
         there = there & (np.strings.str_len(np.strings.strip(texts)) > 0)
-        numbers = _numbers(texts, there)
-        return (texts, there) if numbers is None else (numbers, there & ~np.isnan(numbers))
+        found = _numbers(texts, there)
+        return (texts, there) if found is None else (found, there & ~np.isnan(found))
     return texts, there
 
 

@@ -75,8 +75,6 @@ class VectorSum(Program):
                 "Agree on a plan with a larger limit.",
             )
         whole = np.rint(np.ldexp(values, self.fraction))
-        if self.limit << self.fraction < 2**62:
-            return whole.astype(np.int64).tolist()
         return [int(value) for value in whole.tolist()]
 
     def result(self, opened: Sequence[Opened]) -> VectorSumFit:

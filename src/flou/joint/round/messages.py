@@ -60,7 +60,7 @@ class Message:
             )
         return self
 
-    def field(self, name: str, kind: type, size: int | None = None) -> Any:
+    def field(self, name: str, kind: Any, size: int | None = None) -> Any:
         """A part of the body, of the right type and length."""
         value: Any = self.content.get(name)
         if type(value) is not kind or (size is not None and len(value) != size):

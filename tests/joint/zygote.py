@@ -7,10 +7,14 @@ that runs the command, and answers its number; with ``stop`` the process kills i
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
 import sys
+import tempfile
+from pathlib import Path
 
 
 def stopped_party(number: int, step: str, when: str) -> None:
@@ -71,17 +75,22 @@ def run(arguments: list[str], out: str, stop: list | None) -> None:
         os._exit(status)
 
 
-def main() -> None:
-    import duckdb  # noqa: F401  for the children
-
-    import flou.cli
-    import flou.joint.estimators.linear
-    import flou.joint.session.simulate
+def warm() -> None:
+    """Import what a session needs, with a small one."""
     import flou.joint.transport.client
     import flou.joint.transport.server  # noqa: F401
-    from flou.joint.estimators.formula import Formula
+    from flou.cli import app
 
-    Formula.of("y ~ x")
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = Path(folder, "data.csv"), Path(folder, "out.json")
+        data.write_text("y,x\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(60)))
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+            app(["joint", "simulate", "--data", str(data), "--formula", "y ~ x", "--json", str(out)])
+        assert out.exists()
+
+
+def main() -> None:
+    warm()
     for line in sys.stdin:
         told = json.loads(line)
         if "wait" in told:

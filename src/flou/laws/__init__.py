@@ -7,7 +7,9 @@ from flou.laws.discrete_staircase import DiscreteStaircase
 from flou.laws.geometric import Geometric
 from flou.laws.independent import Independent
 from flou.laws.law import Law, Shifted
+from flou.laws.polya import PolyaShare
 from flou.laws.rounded_gaussian import RoundedGaussian
+from flou.laws.skellam import Skellam
 from flou.laws.truncated import Truncated
 from flou.laws.uniform_integers import UniformIntegers
 from flou.laws.weighted_choice import WeightedChoice
@@ -20,8 +22,10 @@ __all__ = [
     "Geometric",
     "Independent",
     "Law",
+    "PolyaShare",
     "RoundedGaussian",
     "Shifted",
+    "Skellam",
     "Truncated",
     "UniformIntegers",
     "WeightedChoice",

@@ -105,4 +105,4 @@ def _skellam_bound(v: float, c: float, order: int) -> float:
     x = (order - 1) * c
     rest = (math.expm1(x) - x) / (x * x) if x > 0.01 else 0.5 + x / 6 + x * x / 23  # of e^x - 1 - x, rounded up
     high_orders = (1 + 1 / (4 * order * (order - 1))) * (1 / (2 * v) + (2 * order + 5) / (4 * order * v * v))
-    return 0.4995 / v
+    return max(c / 2, v * c * c * rest, high_orders)

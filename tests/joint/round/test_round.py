@@ -1,0 +1,397 @@
+"""A round step by step: what parties refuse, and that no lie brings both secrets of a party together."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from flou.bits import SeededBits
+from flou.errors import FlouError, ProtocolError
+from flou.joint.estimators.program import Ask, Opened
+from flou.joint.masking import codec
+from flou.joint.round.coordinator import CoordinatorRound
+from flou.joint.round.messages import signed
+from flou.joint.round.record import open_sums
+from joint.round.rounds import IDENTITIES, Game, Party, setting_for
+
+WORDS = [[10**i, -(2**i), i] for i in range(12)]
+
+
+def total(group):
+    return tuple(sum(WORDS[i][j] for i in group) for j in range(3))
+
+
+def seed(i):
+    return SeededBits(f"seed {i}").take(32).tobytes()
+
+
+def both_secrets(game, colluders=()):
+    """Parties of which both secrets can be put together from what was released and what conspirators hold."""
+    found = []
+    for i in set(game.parties) - set(colluders):
+        threshold = game.setting.resilience.threshold
+        told = {j: content for j, content in game.released.items() if j not in colluders and j != i}
+        alive = sum(str(i) in content["alive"] for content in told.values()) + len(colluders)
+        gone = sum(str(i) in content["gone"] for content in told.values()) + len(colluders)
+        if (i in game.released or alive >= threshold) and gone >= threshold:
+            found.append(i)
+    return found
+
+
+def honest(game, survivors):
+    assert not game.agree(dict.fromkeys(survivors, survivors))
+    assert not game.unmask()
+    return game
+
+
+# What the coordinator's own side makes of it
+
+
+@pytest.mark.parametrize(("m", "gone"), [(3, ()), (5, ()), (5, (2,)), (8, (0, 7))])
+def test_both_sides_open_the_same_sum(m, gone):
+    """The coordinator's steps, the record, and an independent reading of the shares give the sum of the survivors."""
+    game = Game(setting_for(m), WORDS[:m])
+    living = sorted(set(range(m)) - set(gone))
+    state = CoordinatorRound(game.setting, frozenset(range(m)))
+    steps = {name: (check, close) for name, check, close in state.steps()}
+    honest(game, living)
+    messages = {
+        "advertise": game.adverts,
+        "share": {i: game.parties[i].say("share", {"sealed": box}) for i, box in game.sealed.items()},
+        "mask": {i: game.masked[i] for i in living},
+        "agree": game.agreed,
+        "unmask": {i: game.parties[i].say("unmask", content) for i, content in game.released.items()},
+    }
+    for name, (check, close) in steps.items():
+        state.step = name
+        for message in messages[name].values():
+            check(message)
+        assert close(messages[name]) is not None
+    assert codec.decode(state.sums) == total(living) == game.opened(living)
+    state.record.check_signatures(game.setting)
+    assert np.array_equal(open_sums(game.setting, state.record), state.sums)
+
+
+def test_losses_after_masking_are_restored():
+    """The own mask of a survivor that went after signing comes from shares, and is checked against its commitment."""
+    game = honest(Game(setting_for(8), WORDS[:8]), range(8))
+    state = CoordinatorRound(game.setting, frozenset(range(8)))
+    state._adverts, state._masked, state._agreed = game.adverts, game.masked, game.agreed
+    state.survivors = frozenset(range(8))
+    released = {i: game.parties[i].say("unmask", content) for i, content in game.released.items() if i not in (2, 5)}
+    state._open(released)
+    assert codec.decode(state.sums) == total(range(8))
+    wrong = dict(game.released[0]["alive"])
+    wrong["2"] = wrong["2"][:-2] + bytes([wrong["2"][-2] ^ 1]) + wrong["2"][-1:]
+    released[0] = game.parties[0].say("unmask", game.released[0] | {"alive": wrong})
+    with pytest.raises(ProtocolError, match=r"does not fit what it committed to|do not belong to one secret"):
+        state._open(released)
+
+
+# Keys and shares
+
+
+def adverts_for(setting, count):
+    return {
+        i: Party(setting, i, seed(i)).say("advertise", Party(setting, i, seed(i)).advertise()) for i in range(count)
+    }
+
+
+def test_a_changed_key_is_refused():
+    """Any byte of a signed advert, another sender, another signer, another round, another session, another step."""
+    setting = setting_for(5)
+    true = adverts_for(setting, 5)
+    message = true[3]
+    later, elsewhere = setting_for(5, number=2), setting_for(5, session=1)
+    someone = Party(setting, 3, bytes(32)).advertise()
+    lies = [
+        dataclasses.replace(message, body=message.body.replace(message.content["masking"], bytes(32))),
+        dataclasses.replace(message, signature=bytes(64)),
+        dataclasses.replace(message, sender=2),
+        dataclasses.replace(message, attachment=b"x"),
+        true[2],
+        signed(IDENTITIES[2], 3, setting.id, "advertise", someone),
+        adverts_for(later, 5)[3],
+        adverts_for(elsewhere, 5)[3],
+        signed(IDENTITIES[3], 3, setting.id, "agree", message.content | {"step": "agree"}),
+        *(dataclasses.replace(message, body=flipped(message.body, at)) for at in range(0, len(message.body), 7)),
+    ]
+    for lie in lies:
+        with pytest.raises(ProtocolError):
+            Party(setting, 0, seed(0)).share(true | {3: lie})
+    Party(setting, 0, seed(0)).share(true)
+
+
+def flipped(data, at):
+    return data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :]
+
+
+def test_replays_say_so():
+    """An old message has its own reason: it belongs to another place."""
+    setting = setting_for(5)
+    for old in (setting_for(5, number=2), setting_for(5, session=1), setting_for(5, length=4)):
+        with pytest.raises(ProtocolError, match="another place in the protocol"):
+            Party(setting, 0, seed(0)).share(adverts_for(old, 5))
+
+
+@pytest.mark.parametrize("key", [bytes(32), (1).to_bytes(32, "little"), b"\xec" + b"\xff" * 30 + b"\x7f"])
+def test_a_key_of_small_order_is_refused(key):
+    """A signed key with which every secret would be zero."""
+    setting = setting_for(5)
+    true = adverts_for(setting, 5)
+    weak = signed(IDENTITIES[3], 3, setting.id, "advertise", true[3].content | {"sharing": key})
+    with pytest.raises(ProtocolError, match="not a usable X25519 key"):
+        Party(setting, 0, seed(0)).share(true | {3: weak})
+
+
+@pytest.mark.parametrize("content", [{}, {"sharing": b"short"}, {"sharing": "text" * 8}, {"sharing": None}])
+def test_an_advert_without_keys_is_refused(content):
+    """Signed nonsense is nonsense."""
+    setting = setting_for(5)
+    odd = signed(IDENTITIES[3], 3, setting.id, "advertise", content)
+    with pytest.raises(ProtocolError, match="lacks a proper field"):
+        Party(setting, 0, seed(0)).share(adverts_for(setting, 5) | {3: odd})
+
+
+def test_a_changed_share_is_refused():
+    """Any byte of it; a share for someone else; of someone else; of another round; an empty one."""
+    game, later = Game(setting_for(5), WORDS[:5]), Game(setting_for(5, number=2), WORDS[:5])
+    true = {j: game.sealed[j]["0"] for j in range(1, 5)}
+    lies = [
+        *(flipped(true[2], at) for at in range(0, len(true[2]), 5)),
+        game.sealed[2]["1"],
+        game.sealed[3]["0"],
+        game.sealed[0]["2"],  # what this party has sealed itself, reflected
+        later.sealed[2]["0"],
+        b"",
+        true[2][:-1],
+        true[2] + b"\0",
+    ]
+    for lie in lies:
+        with pytest.raises(ProtocolError, match="cannot be opened"):
+            fresh_receiver(game).receive_shares(true | {2: lie})
+    with pytest.raises(ProtocolError, match="whose key is not known"):
+        fresh_receiver(game).receive_shares(true | {7: true[2]})
+    fresh_receiver(game).receive_shares(true)
+
+
+def fresh_receiver(game):
+    receiver = Party(game.setting, 0, seed(0))
+    receiver.share({j: told for j, told in game.adverts.items() if j})
+    return receiver
+
+
+def test_shares_say_nothing_to_others():
+    """Sealed shares of one pair are as long as any other, and differ in every round even for the same secrets."""
+    one, other = Game(setting_for(5), WORDS[:5]), Game(setting_for(5, number=2), WORDS[:5])
+    assert {len(data) for box in one.sealed.values() for data in box.values()} == {82}
+    boxes = [data for game in (one, other) for box in game.sealed.values() for data in box.values()]
+    assert len(set(boxes)) == len(boxes)
+
+
+def test_words_of_another_shape_are_refused():
+    """Another length, another width."""
+    game = Game(setting_for(5), WORDS[:5])
+    for words in (codec.encode([1, 2], 64), codec.encode([1, 2, 3, 4], 64), codec.encode([1, 2, 3], 128)):
+        with pytest.raises(ProtocolError, match="agreed length and width"):
+            game.parties[0].mask(words)
+
+
+# Survivors
+
+
+def test_lists_that_are_refused():
+    """A list without the party itself, a short one, one with a stranger: each has its reason, and none is signed."""
+    game = Game(setting_for(8, minimum=6), WORDS[:8])
+    for survivors, reason in (
+        ({1, 2, 3, 4, 5, 6, 7}, "said to be gone, and it is here"),
+        ({0, 1, 2, 3, 4}, "would be over 5 parties"),
+        (set(), "said to be gone"),
+        ({0, 1, 2, 3, 4, 5, 6, 11}, "has not taken part from the beginning"),
+    ):
+        with pytest.raises(ProtocolError, match=reason):
+            game.parties[0].agree(frozenset(survivors))
+    assert game.parties[0].survivors is None
+
+
+def test_one_list_a_round():
+    """The same list may be signed again, another one may not, however it differs."""
+    game = Game(setting_for(8), WORDS[:8])
+    first = frozenset(range(8))
+    said = game.parties[0].agree(first)
+    assert game.parties[0].agree(first) == said
+    for gone in range(1, 8):
+        with pytest.raises(ProtocolError, match="Another list of survivors was signed"):
+            game.parties[0].agree(first - {gone})
+
+
+def test_nothing_is_released_before_a_list_is_signed():
+    """Shares without a list would be of either kind."""
+    game = Game(setting_for(5), WORDS[:5])
+    with pytest.raises(ProtocolError, match="Nothing was agreed"):
+        game.parties[0].unmask({})
+
+
+@pytest.mark.parametrize("half", range(9))
+def test_split_views_open_at_most_one_list(half):
+    """Some are told that party 0 is alive and the others that it is gone: never are both kinds of its shares enough."""
+    game = Game(setting_for(8), WORDS[:8])
+    alive, gone = frozenset(range(8)), frozenset(range(1, 8))
+    lists = {i: alive if i < half else gone for i in range(8)}
+    game.agree(lists)
+    refused = game.unmask()
+    assert not both_secrets(game)
+    assert len({lists[i] for i in game.released}) <= 1
+    quorum = game.setting.resilience.quorum
+    for error in refused.values():
+        assert f"{quorum} are needed" in error.what
+
+
+def test_every_assignment_of_two_lists():
+    """Five parties, of which two conspire: all ways to show three others one of two lists, for each target."""
+    everyone = frozenset(range(5))
+    for target in range(3):
+        without = everyone - {target}
+        for shown in itertools.product((everyone, without, None), repeat=3):
+            game = Game(setting_for(5), WORDS[:5])
+            lists = {i: one for i, one in enumerate(shown) if one is not None}
+            for false in (everyone, without):  # conspirators sign both lists
+                game.agree(lists)
+                for i in (3, 4):
+                    lying = Party(game.setting, i, seed(i))
+                    lying.peers = lying.neighbours
+                    game.agreed[i] = lying.say("agree", lying.agree(false))
+                told = dict(getattr(game, "released", {}))
+                game.unmask([i for i in lists if i in game.agreed])
+                game.released = told | game.released
+            assert not both_secrets(game, colluders=(3, 4))
+
+
+def test_three_conspirators_of_five_break_it():
+    """The promise is for two: with three, the test above would find both secrets."""
+    everyone = frozenset(range(5))
+    game = Game(setting_for(5), WORDS[:5])
+    released = {}
+    for target_list, asked in ((everyone, 0), (everyone - {0}, 1)):
+        game.agree({asked: target_list})
+        for i in (2, 3, 4):
+            lying = Party(game.setting, i, seed(i))
+            lying.peers = lying.neighbours
+            game.agreed[i] = lying.say("agree", lying.agree(target_list))
+        assert not game.unmask([asked])
+        released |= game.released
+    game.released = released
+    assert both_secrets(game, colluders=(2, 3, 4)) == [0]
+
+
+def test_signatures_under_the_list_are_checked():
+    """Changed, of another round, of somebody else, of another list, or of somebody who is not in the list: too few."""
+    game = Game(setting_for(5), WORDS[:5])
+    everyone = frozenset(range(5))
+    game.agree(dict.fromkeys(everyone, everyone))
+    true = {j: told for j, told in game.agreed.items() if j}
+    party = game.parties[0]
+    later = Game(setting_for(5, number=2), WORDS[:5])
+    later.agree(dict.fromkeys(everyone, everyone))
+    for lie in (
+        dataclasses.replace(true[1], signature=bytes(64)),
+        dataclasses.replace(true[1], body=flipped(true[1].body, 30)),
+        later.agreed[1],
+        signed(IDENTITIES[2], 1, game.setting.id, "agree", {"survivors": true[1].content["survivors"]}),
+        signed(IDENTITIES[1], 1, game.setting.id, "mask", {"survivors": true[1].content["survivors"]}),
+    ):
+        with pytest.raises(ProtocolError):
+            party.unmask(true | {1: lie})
+    quorum = game.setting.resilience.quorum
+    for few in ({1: true[1]}, {1: true[1], 2: true[2]}, {1: true[1], 2: true[1], 3: true[1], 4: true[1]}):
+        with pytest.raises(ProtocolError, match=f"{quorum} are needed"):
+            party.unmask(few)
+    other = signed(IDENTITIES[1], 1, game.setting.id, "agree", {"survivors": bytes(32)})
+    odd = signed(IDENTITIES[2], 2, game.setting.id, "agree", {})
+    with pytest.raises(ProtocolError, match="Only 2 neighbours"):
+        party.unmask(true | {1: other, 2: odd})
+    assert party.unmask({j: true[j] for j in (1, 2, 3)}).keys() == {"own", "alive", "gone"}
+
+
+def test_exactly_one_kind_of_share():
+    """For every peer one share, of the kind that the list says; never none, never both."""
+    game = honest(Game(setting_for(8), WORDS[:8]), [0, 1, 2, 3, 4, 5])
+    for i, told in game.released.items():
+        assert told["alive"].keys() == {str(j) for j in range(6) if j != i}
+        assert told["gone"].keys() == {"6", "7"}
+        assert set(told["alive"].values()).isdisjoint(told["gone"].values())
+    assert not both_secrets(game)
+
+
+# Rounds after one another
+
+
+def opened(parties):
+    return Opened(Ask("x", 3, 5), (0, 0, 0), tuple(IDENTITIES[i].name for i in parties))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "terms", "reason"),
+    [
+        (range(9), range(9), {}, None),
+        (range(9), range(8), {}, "opened with p008, and would now be opened without"),
+        (range(9), range(7), {}, "opened with p007, p008"),
+        (range(9), range(6), {}, None),  # three at once are a sum that the plan allows
+        (range(9), range(8), {"differences": "accept"}, None),
+        (range(8), range(9), {}, "over a party that was not in the sums opened before"),
+        (range(1, 9), range(8), {"differences": "accept"}, "was not in the sums opened before"),
+    ],
+)
+def test_sums_with_and_without_a_few(before, now, terms, reason):
+    """A second sum without one or two parties would show them; without three, or by consent, it is allowed."""
+    setting = setting_for(9, dropouts=3, minimum=3, opened=[opened(before)], number=2, **terms)
+    game = Game(setting, WORDS[:9])
+    refused = game.agree(dict.fromkeys(now, now))
+    if reason is None:
+        assert not refused
+        assert not game.unmask()
+        assert game.opened(now) == total(now)
+    else:
+        assert len(refused) == len(now)
+        assert all(reason in error.what for error in refused.values())
+        game.unmask()
+        assert not game.released
+
+
+# The coordinator's checks
+
+
+def test_the_coordinator_refuses_what_it_cannot_add():
+    """Words of another length, another hash, not masked with everyone; shares that are missing; another list."""
+    game = Game(setting_for(5), WORDS[:5])
+    state = CoordinatorRound(game.setting, frozenset(range(5)))
+    checks = {name: check for name, check, _ in state.steps()}
+    state._keys(game.adverts)
+    sealed = {i: game.parties[i].say("share", {"sealed": box}) for i, box in game.sealed.items()}
+    state._shares(sealed)
+    good = game.masked[0]
+    checks["mask"](good)
+    one = game.parties[0]
+    content = {key: good.content[key] for key in ("digest", "peers")}
+    for step, message in (
+        ("advertise", one.say("advertise", {})),
+        ("share", one.say("share", {"sealed": {"1": b"x"}})),
+        ("share", one.say("share", {"sealed": game.sealed[0] | {"1": 5}})),
+        ("share", one.say("share", {"sealed": 5})),
+        ("mask", dataclasses.replace(good, attachment=good.attachment[:-8])),
+        ("mask", dataclasses.replace(good, attachment=good.attachment + bytes(8))),
+        ("mask", dataclasses.replace(good, attachment=flipped(good.attachment, 3))),
+        ("mask", one.say("mask", content | {"peers": b"\x06"}, good.attachment)),
+        ("mask", one.say("mask", content | {"peers": b"\xff"}, good.attachment)),
+        ("mask", one.say("mask", content | {"peers": 3}, good.attachment)),
+        ("mask", one.say("mask", {}, good.attachment)),
+        ("agree", one.say("agree", {"survivors": bytes(32)})),
+        ("unmask", one.say("unmask", {"own": b"", "alive": {}, "gone": {}})),
+        ("unmask", one.say("unmask", {"own": bytes(32), "alive": {"1": 5}, "gone": {}})),
+        ("unmask", one.say("unmask", {"own": bytes(32), "alive": [], "gone": {}})),
+    ):
+        with pytest.raises(FlouError):
+            checks[step](message)

@@ -28,6 +28,7 @@ PLACES = {
     "flou.domain": "domains.md",
     "flou.central": "tables.md",
     "flou.release": "tables.md",
+    "flou.joint": "joint.md",
     "flou.local": "local.md",
     "flou.bits": "bits.md",
     "flou.errors": "errors.md",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -32,14 +33,27 @@ class Zygote:
 
     def __init__(self) -> None:
         command = [sys.executable, Path(__file__).with_name("zygote.py")]
+        self.running: set[int] = set()
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def ask(self, **told) -> int:
+    def _ask(self, **told) -> int:
         self.process.stdin.write(json.dumps(told) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
+    def start(self, arguments: list[str], out: Path, stop: list | None) -> int:
+        started = self._ask(flou=arguments, out=str(out), stop=stop)
+        self.running.add(started)
+        return started
+
+    def wait(self, process: int) -> int:
+        self.running.discard(process)
+        return self._ask(wait=process)
+
     def close(self) -> None:
+        for process in list(self.running):  # of a test that has failed
+            os.kill(process, signal.SIGKILL)
+            self.wait(process)
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait(SECONDS)
@@ -56,7 +70,7 @@ class Room:
     """The files of a session, and the commands of its parties."""
 
     def __init__(self, folder: Path, program: Program) -> None:
-        self.folder, self.started = folder, []
+        self.folder, self.started = folder, 0
         identities = [Identity.generate(name) for name in NAMES]
         self.plan = Plan(Roster.of(identities), program)
         (folder / "plan.toml").write_text(self.plan.to_toml())
@@ -95,8 +109,8 @@ class Room:
         ]
 
     def start(self, zygote: Zygote, arguments: list[str], stop: list | None = None) -> int:
-        self.started.append(zygote.ask(flou=arguments, out=f"{self.folder}/{len(self.started)}.out", stop=stop))
-        return self.started[-1]
+        self.started += 1
+        return zygote.start(arguments, self.folder / f"{self.started}.out", stop)
 
     def said(self) -> str:
         """What all commands have printed, for a test that fails."""
@@ -145,9 +159,9 @@ def test_a_party_is_killed(room, zygote, number, step, when, counts):
     stop = ["party", number, step, when]
     killed = room.start(zygote, room.party("north"), stop)
     others = [room.start(zygote, room.party(name)) for name in without("north")]
-    assert zygote.ask(wait=killed) == -signal.SIGKILL, room.said()
-    assert [zygote.ask(wait=process) for process in others] == [0] * 4, room.said()
-    assert zygote.ask(wait=coordinator) == 0, room.said()
+    assert zygote.wait(killed) == -signal.SIGKILL, room.said()
+    assert [zygote.wait(process) for process in others] == [0] * 4, room.said()
+    assert zygote.wait(coordinator) == 0, room.said()
     room.check(NAMES if counts else without("north"), without("north"))
     assert not (room.folder / "north.json").exists()
 
@@ -157,8 +171,8 @@ def test_too_many_are_killed(room, zygote):
     coordinator = room.start(zygote, room.coordinator(PATIENCE))
     killed = [room.start(zygote, room.party(name), ["party", 1, "share", "before"]) for name in ("north", "south")]
     others = [room.start(zygote, room.party(name)) for name in without("north", "south")]
-    assert [zygote.ask(wait=process) for process in killed] == [-signal.SIGKILL] * 2
-    assert [zygote.ask(wait=process) for process in (*others, coordinator)] == [2] * 4, room.said()
+    assert [zygote.wait(process) for process in killed] == [-signal.SIGKILL] * 2
+    assert [zygote.wait(process) for process in (*others, coordinator)] == [2] * 4, room.said()
     assert not list(room.folder.glob("*.json"))
     assert room.said().count("refused") == 4
 
@@ -176,9 +190,9 @@ def test_the_coordinator_is_killed(room, zygote, stop):
     """Started again with the same state it goes on in mid-round, and nobody is lost."""
     first = room.start(zygote, room.coordinator(60), ["coordinator", *stop])
     parties = [room.start(zygote, room.party(name)) for name in NAMES]
-    assert zygote.ask(wait=first) == -signal.SIGKILL, room.said()
+    assert zygote.wait(first) == -signal.SIGKILL, room.said()
     second = room.start(zygote, room.coordinator(60))
-    assert [zygote.ask(wait=process) for process in (*parties, second)] == [0] * 6, room.said()
+    assert [zygote.wait(process) for process in (*parties, second)] == [0] * 6, room.said()
     room.check(NAMES, NAMES)
 
 
@@ -191,9 +205,9 @@ def test_a_party_is_killed_and_returns(room, zygote, number, step, when):
     coordinator = room.start(zygote, room.coordinator(60))
     others = [room.start(zygote, room.party(name)) for name in without("north")]
     killed = room.start(zygote, room.party("north"), ["party", number, step, when])
-    assert zygote.ask(wait=killed) == -signal.SIGKILL
+    assert zygote.wait(killed) == -signal.SIGKILL
     again = room.start(zygote, room.party("north"))
-    assert [zygote.ask(wait=process) for process in (*others, again, coordinator)] == [0] * 6, room.said()
+    assert [zygote.wait(process) for process in (*others, again, coordinator)] == [0] * 6, room.said()
     room.check(NAMES, NAMES)
 
 

@@ -2,7 +2,7 @@
 
 It reads JSON lines. ``{"flou": [arguments], "out": file, "stop": [side, round, step, when, count]}`` forks a process
 that runs the command, and answers its number; with ``stop`` the process kills itself (SIGKILL) at that place.
-``{"wait": number}`` answers the status with which a process has ended.
+``{"wait": number}`` answers the status with which a process has ended; one that hangs is killed.
 """
 
 from __future__ import annotations
@@ -14,24 +14,27 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from pathlib import Path
+
+LONGEST = 60.0  # seconds that a session may take
 
 
 def stopped_party(number: int, step: str, when: str) -> None:
     """A party that is killed before it sends the message of a step, or right after."""
-    from flou.joint.transport import http
+    from flou.joint.transport.wire import Wire
 
-    written = http.written
+    send = Wire.send
 
-    async def watched(writer, data):
+    async def watched(self, data):
         here = data.startswith(b"POST") and data.split(b" ", 2)[1].endswith(f"/{number}/{step}".encode())
         if here and when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        await written(writer, data)
+        await send(self, data)
         if here:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    http.written = watched
+    Wire.send = watched
 
 
 def stopped_coordinator(number: int, step: str, when: str, count: int) -> None:
@@ -75,6 +78,19 @@ def run(arguments: list[str], out: str, stop: list | None) -> None:
         os._exit(status)
 
 
+def ended(process: int) -> int:
+    """The status of a process; 255 if it had to be killed."""
+    last = time.monotonic() + LONGEST
+    while time.monotonic() < last:
+        found, status = os.waitpid(process, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return 255
+
+
 def warm() -> None:
     """Import what a session needs, with a small one."""
     import flou.joint.transport.client
@@ -94,8 +110,7 @@ def main() -> None:
     for line in sys.stdin:
         told = json.loads(line)
         if "wait" in told:
-            _, status = os.waitpid(told["wait"], 0)
-            answer = os.waitstatus_to_exitcode(status)
+            answer = ended(told["wait"])
         else:
             answer = os.fork()
             if answer == 0:

@@ -37,6 +37,8 @@ flou release --help       private statistics of your own table
 flou survey --help        sensitive questions, answered without trusting anyone
 
 flou sanitise --help      a whole table, randomised row by row
+
+flou joint --help         regressions over several organisations, none of which shows its rows
 """
 
 
@@ -48,7 +50,10 @@ class Refusing(TyperGroup):
             return super().invoke(ctx)
         except FlouError as error:
             console = Console(stderr=True, highlight=False)
-            console.print(Panel(Text(str(error)), title="refused", title_align="left", border_style="red"))
+            told = "".join(
+                letter if letter.isprintable() else " " for letter in str(error)
+            )  # others may have written it
+            console.print(Panel(Text(told), title="refused", title_align="left", border_style="red"))
             raise typer.Exit(2) from None
 
 

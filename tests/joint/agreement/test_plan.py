@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.program import Ask
 from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.masking.noise import polya_share
 
 IDENTITIES = [Identity.generate(f"p{i:03d}") for i in range(120)]
 
@@ -215,7 +217,8 @@ def test_what_a_plan_withstands(m, terms, smallest, dropouts, colluders):
     found = plan(m, **terms)
     assert (found.smallest, found.dropouts, found.colluders) == (smallest, dropouts, colluders)
     assert colluders <= smallest - 2
-    assert f"up to {colluders} parties conspire" in " ".join(found.in_words().split())
+    said = {0: "as long as nobody conspires", 1: "even if one of them conspires"}
+    assert said.get(colluders, f"even if {colluders} of them conspire") in found.in_words()
 
 
 def test_many_parties_cannot_be_cut_down_to_few():
@@ -223,6 +226,29 @@ def test_many_parties_cannot_be_cut_down_to_few():
     with pytest.raises(InvalidParameter, match="at least 114"):
         plan(120, minimum=60)
     assert plan(120, minimum=115).smallest == 115
+
+
+class Noisy(VectorSum):
+    """A sum that counts on so many honest parties."""
+
+    honest = 0
+
+    def next(self, opened):
+        return dataclasses.replace(
+            super().next(opened), noise=polya_share(epsilon=1, sensitivity=1, honest=self.honest)
+        )
+
+
+@pytest.mark.parametrize(("honest", "colluders"), [(1, 2), (2, 2), (3, 1), (4, 0)])
+def test_noise_counts_on_parties_in_the_smallest_sum(honest, colluders, monkeypatch):
+    """Of five parties one may be lost: if noise counts on three honest ones, one of the four left may conspire."""
+    monkeypatch.setattr(Noisy, "honest", honest)
+    noisy = Plan(roster(5), Noisy("income", 3))
+    assert noisy.colluders == colluders
+    monkeypatch.setattr(Noisy, "honest", 5)
+    with pytest.raises(InvalidParameter, match="counts on 5 honest parties, and a sum may be over 4"):
+        Plan(roster(5), Noisy("income", 3))
+    assert Plan(roster(5), Noisy("income", 3), dropouts=0).colluders == 0
 
 
 def test_the_width_holds_every_sum():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flou.bits import SYSTEM, Bits, SeededBits
+from flou.domain.table import checked_table
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
@@ -17,6 +18,7 @@ from flou.joint.round.messages import Message
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory
 from flou.joint.session.party import Address, PartySession
+from flou.parameters import integer
 
 ANY = Policy(rows_per_scalar=0, colluders=0, accept_differences=True)
 STEPS: tuple[Address, ...] = (
@@ -71,7 +73,8 @@ class Integers(Program):
 
     @classmethod
     def from_terms(cls, terms: Mapping[str, Any]) -> Integers:
-        return cls(**terms)
+        checked = checked_table("estimate", terms, required=("length", "limit", "rounds"))
+        return cls(**{name: integer(name, value, 1, 2**600) for name, value in checked.items()})
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,8 @@ class Recorder:
     def again(self, number: int = 0, memory: Memory | None = None) -> PartySession:
         """The same party once more: it draws the same secrets, and so says the same."""
         bits = SeededBits(f"{self.seed} {number}")
+        known = set() if memory is None else {key.split("/")[0] for key in memory.keys("") if key != "plan"}
+        bits.take(32 * len(known))  # it draws once before the rounds and once in each, and goes on where it was
         return party(self.plan, number, self.integers[number], memory, bits)
 
     def addresses(self, number: int = 0) -> list[Address]:

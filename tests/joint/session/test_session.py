@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from flou.errors import InvalidData, ProtocolError
 from flou.joint.agreement.policy import Policy
 from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.masking.noise import polya_share
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
 from flou.joint.session.simulate import converse, simulate
@@ -184,6 +187,28 @@ def test_a_foreign_key_cannot_take_part():
     """A party with another key than the listed one stops by itself."""
     with pytest.raises(ProtocolError, match="does not list"):
         PartySession(IDENTITIES[5], plan_for(3), None, ANY)
+
+
+class Noisy(Integers):
+    """The same sums, with noise of standard deviation about 141 from all four, three of which make a scale of 100."""
+
+    def next(self, opened):
+        ask = super().next(opened)
+        return ask and dataclasses.replace(ask, noise=polya_share(epsilon=Fraction(1, 100), sensitivity=1, honest=3))
+
+
+def test_noise_is_added_before_the_masks():
+    """Each party adds its share: the sums are off by as much as the law says, and everyone has the same ones."""
+    length = 2000
+    integers = [[i] * length for i in range(4)]
+    _, sessions, outcome = held(4, integers, {}, program=Noisy(length, 10))
+    errors = np.array(outcome.fit.sums[0], dtype=float) - 6
+    variance = 4 * sessions[0].plan.program.next([]).noise.law.variance
+    assert float(variance) == pytest.approx(4 / 3 * 2 * 100**2, rel=0.01)
+    assert np.mean(errors**2) == pytest.approx(float(variance), rel=0.4)
+    assert abs(np.mean(errors)) < 6 * float(variance / length) ** 0.5
+    assert len(outcome.fits) == 4
+    assert {fit.sums for fit in outcome.fits.values()} == {outcome.fit.sums}
 
 
 def test_vectors_of_numbers():

@@ -5,16 +5,16 @@ import json
 import time
 
 import pytest
-from joint.transport.served import Group, Served, certificate, total
 
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory
 from flou.joint.transport import client
 from flou.joint.transport.client import attend, fetched_plan
-from flou.joint.transport.http import read_body, read_head, refusal, response
+from flou.joint.transport.http import refusal, response
 from flou.joint.transport.tls import client_context, server_context
-
+from flou.joint.transport.wire import Wire
+from joint.transport.served import Group, Served, certificate, total
 
 CUT = b"(cut)"
 
@@ -38,8 +38,9 @@ class Scripted:
 
     async def _connected(self, reader, writer) -> None:
         self.connections += 1
-        while head := await read_head(reader, idle=5):
-            self.bodies.append(await read_body(reader, head.length, 10**6))
+        wire = Wire(reader, writer)
+        while head := await wire.read_head(5):
+            self.bodies.append(await wire.read_body(head.length, 10**6))
             answer = self.answers.pop(0) if self.answers else None
             if answer is None:
                 break
@@ -136,7 +137,7 @@ def test_it_gives_up(tmp_path):
             if not there:
                 scripted.listener.close()
             start = time.monotonic()
-            with pytest.raises(ProtocolError, match="has not answered for 0.3 seconds"):
+            with pytest.raises(ProtocolError, match=r"has not answered for 0\.3 seconds"):
                 await attend(group.party(0), scripted.url, scripted.trust, give_up=0.3)
             return time.monotonic() - start
 
@@ -159,8 +160,10 @@ def test_it_is_hung_up_on(tmp_path):
 
 @pytest.mark.parametrize(
     "url",
-    ["", "localhost:8443", "http://localhost:8443", "https://", "https://a:b", "https://a:99999", "https://a/?q=1"]
-    + ["https://a/#x", "https://user@a", "https://ü.example", "ftp://a", None, 3],
+    [
+        *("", "localhost:8443", "http://localhost:8443", "https://", "https://a:b", "https://a:99999"),
+        *("https://a/?q=1", "https://a/#x", "https://user@a", "https://ü.example", "ftp://a", None, 3),
+    ],
 )
 def test_addresses(url):
     """What is not the address of a server that speaks HTTPS is refused."""

@@ -9,8 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flou.errors import ProtocolError
-from flou.joint.transport import http
-from flou.joint.transport.http import LONGEST_HEAD, Refused, read_body, read_head, refusal, request, response
+from flou.joint.transport import wire
+from flou.joint.transport.http import LONGEST_HEAD, Refused, refusal, request, response
+from flou.joint.transport.wire import Wire
+
+
+class Nowhere:
+    """The other direction, which is not used."""
+
+    transport = property(lambda self: self)
+
+    def is_closing(self):
+        return False
+
+    def get_write_buffer_size(self):
+        return 0
 
 
 def read(data: bytes, *, answer=False, longest=100, eof=True, idle=5.0):
@@ -21,8 +34,9 @@ def read(data: bytes, *, answer=False, longest=100, eof=True, idle=5.0):
         reader.feed_data(data)
         if eof:
             reader.feed_eof()
-        head = await read_head(reader, idle=idle, answer=answer)
-        return head, None if head is None else await read_body(reader, head.length, longest)
+        line = Wire(reader, Nowhere())
+        head = await line.read_head(idle, answer=answer)
+        return head, None if head is None else await line.read_body(head.length, longest)
 
     return asyncio.run(main())
 
@@ -48,8 +62,9 @@ def test_what_is_written_is_read():
     assert (head.status, head.closes) == (400, True)
 
 
-def test_the_end_of_a_connection_is_no_error_between_messages():
+def test_the_end_of_a_connection_is_no_error_between_messages(monkeypatch):
     """Nothing more comes, or nothing comes for long."""
+    monkeypatch.setattr(wire, "GLANCE", 0.01)
     assert read(b"") == (None, None)
     assert read(b"", eof=False, idle=0.01) == (None, None)
 
@@ -137,7 +152,8 @@ def test_responses_are_read_as_strictly(data):
 
 def test_slow_senders_are_not_waited_for(monkeypatch):
     """A head or a body that does not come in time is refused with 408."""
-    monkeypatch.setattr(http, "SECONDS", 0.01)
+    monkeypatch.setattr(wire, "SECONDS", 0.01)
+    monkeypatch.setattr(wire, "GLANCE", 0.01)
     assert status(b"GET /plan HT", eof=False) == 408
     assert status(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nabc", eof=False) == 408
 

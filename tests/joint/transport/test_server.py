@@ -7,7 +7,6 @@ import time
 
 import numpy as np
 import pytest
-from joint.transport.served import ANY, Group, Served, sentences, total
 
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.agreement.canonical import digest
@@ -19,10 +18,11 @@ from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory
 from flou.joint.session.party import PartySession
 from flou.joint.session.simulate import converse
-from flou.joint.transport import http, server
+from flou.joint.transport import http, server, steps, wire
 from flou.joint.transport.client import attend, fetched_plan
 from flou.joint.transport.http import request
 from flou.joint.transport.lengths import longest_message, longest_reply
+from joint.transport.served import ANY, Group, Served, sentences, total
 
 
 def joined(group, place) -> bytes:
@@ -252,7 +252,8 @@ def test_what_is_not_http(tmp_path):
 
 def test_slow_and_silent_clients(tmp_path, monkeypatch):
     """Who sends half a request is told 408 and hung up on; who sends nothing, too; the others are served meanwhile."""
-    monkeypatch.setattr(http, "SECONDS", 0.3)
+    monkeypatch.setattr(wire, "SECONDS", 0.3)
+    monkeypatch.setattr(wire, "GLANCE", 0.05)
     group = Group()
 
     async def main():
@@ -269,6 +270,30 @@ def test_slow_and_silent_clients(tmp_path, monkeypatch):
             return fits
 
     assert [fit.totals.tolist() for fit in asyncio.run(main())] == [total(range(3))] * 3
+
+
+def test_clients_that_do_not_read(tmp_path, monkeypatch):
+    """Who asks for much and reads nothing is cut off."""
+    much = 1 << 25
+    monkeypatch.setattr(server._Server, "_page", lambda *_: http.response(200, bytes(much)))
+
+    async def main(pause):
+        async with Served(tmp_path, Group()) as served:
+            line = await served.line()
+            line.writer.write(request("GET", "localhost", "/plan"))
+            await asyncio.sleep(pause)
+            try:
+                return len(await line.reader.readexactly(much))
+            except (ConnectionError, asyncio.IncompleteReadError):
+                return 0
+            finally:
+                line.writer.transport.abort()
+
+    assert asyncio.run(main(0.0)) == much
+    monkeypatch.setattr(wire, "SECONDS", 0.2)
+    monkeypatch.setattr(wire, "SLOWEST", 1 << 30)
+    monkeypatch.setattr(wire, "GLANCE", 0.05)
+    assert asyncio.run(main(1.0)) == 0
 
 
 def test_many_connections(tmp_path, monkeypatch):
@@ -333,16 +358,22 @@ def test_the_last_reply_can_be_fetched_again(tmp_path):
 
 
 def test_a_long_step_does_not_stop_the_server(tmp_path, monkeypatch):
-    """While the sums are added up in a thread, others are answered, and early messages wait."""
-    monkeypatch.setattr(server, "HEAVY", 1)
-    group, threads = Group(), []
-    close = CoordinatorSession.close
+    """While the sums are added up in a thread, others are answered, and parties are asked to come again."""
+    monkeypatch.setattr(steps, "HEAVY", 1)
+    group, threads, accepted = Group(), [], []
+    close, written = CoordinatorSession.close, server.response
 
     def slowly(session):
-        threads.append(threading.current_thread())
         if session.step.address == (1, "unmask"):
+            threads.append(threading.current_thread())
             time.sleep(1.0)
         close(session)
+
+    def noted(status, *more):
+        accepted.append(status == 202)
+        return written(status, *more)
+
+    monkeypatch.setattr(server, "response", noted)
 
     monkeypatch.setattr(CoordinatorSession, "close", slowly)
 
@@ -360,10 +391,13 @@ def test_a_long_step_does_not_stop_the_server(tmp_path, monkeypatch):
     seconds, fits = asyncio.run(main())
     assert seconds < 0.7
     assert [fit.totals.tolist() for fit in fits] == [total(range(3))] * 3
+    assert len(threads) == 1
     assert threading.main_thread() not in threads
+    assert sum(accepted) >= 6  # three parties, and five times within a second
 
 
-def test_a_disk_that_fails(tmp_path):
+@pytest.mark.parametrize("failing", ["/1", "/closed"])
+def test_a_disk_that_fails(tmp_path, failing):
     """What cannot be kept is not acted upon: the server stops with the error."""
 
     class Full(Memory):
@@ -372,19 +406,16 @@ def test_a_disk_that_fails(tmp_path):
                 raise OSError(28, "No space left on device")
             return super().keep(key, value, sure=sure)
 
-    group = Group()
-    for failing in ("/1", "/closed"):
+    async def main():
+        async with Served(tmp_path, Group(), memory=Full()) as served:
+            parties = asyncio.ensure_future(attended(served, range(3)))
+            with pytest.raises(OSError, match="No space left"):
+                await asyncio.wait_for(asyncio.shield(served.task), 10)
+            parties.cancel()
+            await asyncio.gather(parties, return_exceptions=True)
+            served.task = asyncio.ensure_future(asyncio.sleep(0))
 
-        async def main():
-            async with Served(tmp_path, group, memory=Full()) as served:
-                parties = asyncio.ensure_future(attended(served, range(3)))
-                with pytest.raises(OSError, match="No space left"):
-                    await asyncio.wait_for(asyncio.shield(served.task), 10)
-                parties.cancel()
-                await asyncio.gather(parties, return_exceptions=True)
-                served.task = asyncio.ensure_future(asyncio.sleep(0))
-
-        asyncio.run(main())
+    asyncio.run(main())
 
 
 def test_a_port_that_is_taken(tmp_path):
@@ -406,9 +437,9 @@ def test_small_packets_leave_at_once(tmp_path, monkeypatch):
     group, sockets = Group(), []
     exchange = server._Server._exchange
 
-    async def noted(self, reader, writer):
-        sockets.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
-        return await exchange(self, reader, writer)
+    async def noted(self, line):
+        sockets.append(line.writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        return await exchange(self, line)
 
     monkeypatch.setattr(server._Server, "_exchange", noted)
 

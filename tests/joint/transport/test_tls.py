@@ -4,11 +4,11 @@ import asyncio
 import ssl
 
 import pytest
-from joint.transport.served import Group, Served, certificate, total
 
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.transport.client import attend, fetched_plan
 from flou.joint.transport.tls import client_context, self_signed, server_context
+from joint.transport.served import Group, Served, certificate, total
 
 
 def test_a_certificate_that_is_not_the_pinned_one(tmp_path):

@@ -32,6 +32,7 @@ __all__ = ["Plan"]
 VERSION = 1
 FEWEST = 3  # with two, each learns the other's sums by subtraction
 DAYS = 30
+MOST_ROWS = 2**40  # of one party; statistics prove their sums for so many
 SETTINGS = ("version", "name", "minimum", "dropouts", "differences", "max_rows", "where", "expires")
 
 
@@ -45,7 +46,7 @@ class Plan:
     minimum: int | None = None  # parties in a sum; by default all but the dropouts
     dropouts: int | None = None  # parties that may be lost in a round; by default a quarter
     differences: Literal["refuse", "accept"] = "refuse"
-    max_rows: int = 2**40
+    max_rows: int = MOST_ROWS
     where: str = ""
     expires: str = ""
 
@@ -54,7 +55,7 @@ class Plan:
         checked_text("name", self.name)
         checked_text("where", self.where, empty=True)
         choice("differences", self.differences, ("refuse", "accept"))
-        integer("max_rows", self.max_rows, 1, 2**53)
+        integer("max_rows", self.max_rows, 1, MOST_ROWS)
         minimum = self.minimum
         if minimum is not None:
             integer("minimum", minimum, FEWEST, m)
@@ -67,6 +68,12 @@ class Plan:
             )
         object.__setattr__(self, "dropouts", found.dropouts)
         object.__setattr__(self, "minimum", max(FEWEST, m - found.dropouts) if minimum is None else minimum)
+        if self._honest > self.smallest:
+            raise InvalidParameter(
+                f"The noise counts on {self._honest} honest parties, and a sum may be over {self.smallest}.",
+                "With fewer shares of the noise there is less of it than the guarantee says.",
+                "Take fewer parties to be honest, or ask for more with minimum.",
+            )
         if not self.expires:
             object.__setattr__(self, "expires", f"{datetime.now(UTC) + timedelta(days=DAYS):%Y-%m-%dT%H:%M:%SZ}")
         self._expiry  # noqa: B018  refuse a date that cannot be read
@@ -78,8 +85,17 @@ class Plan:
 
     @property
     def colluders(self) -> int:
-        """So many parties may conspire with the coordinator and still learn sums over at least two others only."""
-        return max(0, min(self.resilience.colluders, self.smallest - 2))
+        """So many parties may conspire with the coordinator, and of the others only sums are learnt.
+
+        At least two others are in each of these, or as many as the noise counts on.
+        """
+        return max(0, min(self.resilience.colluders, self.smallest - max(2, self._honest)))
+
+    @cached_property
+    def _honest(self) -> int:
+        """How many parties in a sum the noise takes to be honest."""
+        first = self.program.next([])
+        return 0 if first is None or first.noise is None else first.noise.honest
 
     @property
     def smallest(self) -> int:
@@ -168,11 +184,16 @@ class Plan:
     def in_words(self) -> str:
         """What a party should know before it signs."""
         m, found = len(self.roster), self.resilience
+        conspire = {0: "as long as nobody conspires", 1: "even if one of them conspires"}.get(
+            self.colluders, f"even if {self.colluders} of them conspire"
+        )
+        lost = {0: "A round needs all of them", 1: "A round survives the loss of one"}.get(
+            found.dropouts, f"A round survives the loss of {found.dropouts}"
+        )
         return (
             f"{m} parties add up at most {self.program.scalars:,} numbers, read from the columns "
-            f"{', '.join(self.program.columns)}. Everyone learns these sums and nothing else, even if up to "
-            f"{self.colluders} parties conspire with the coordinator. A round survives the loss of {found.dropouts} "
-            f"parties, and no sum is opened over fewer than {self.minimum}."
+            f"{', '.join(self.program.columns)}. Everyone learns these sums and nothing else, {conspire} with the "
+            f"coordinator. {lost}, and no sum is opened over fewer than {self.minimum}."
         )
 
 

@@ -239,9 +239,9 @@ class MaximumLikelihood(Program):
 
     @classmethod
     def from_terms(cls, terms: Mapping[str, Any]) -> MaximumLikelihood:
-        told = checked_table("likelihood", terms, required=TERMS + CHOICES)
+        told = checked_table("likelihood", terms, required=TERMS[:2], optional=TERMS[2:] + CHOICES)
         model_of(told["model"], str(told.pop("source")))
-        schema = None if told["schema"] is None else Schema.from_dict(told["schema"])
+        schema = None if told.get("schema") is None else Schema.from_dict(told["schema"])
         return cls(**{**told, "schema": schema})
 
 

@@ -196,8 +196,8 @@ class LogisticRegression(Program):
 
     @classmethod
     def from_terms(cls, terms: Mapping[str, Any]) -> LogisticRegression:
-        told = checked_table("logit", terms, required=("formula", "schema"), optional=("max_rounds",))
-        design = Design.from_terms({"formula": told["formula"], "schema": told["schema"]})
+        told = checked_table("logit", terms, required=("formula",), optional=("schema", "max_rounds"))
+        design = Design.from_terms({"formula": told["formula"], "schema": told.get("schema")})
         return cls(design.formula, design.schema, max_rounds=told.get("max_rounds", ROUNDS))
 
 

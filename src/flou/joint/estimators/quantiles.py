@@ -172,7 +172,7 @@ class Quantiles(Program):
 
     @classmethod
     def from_terms(cls, terms: Mapping[str, Any]) -> Quantiles:
-        return cls(**checked_table("quantiles", terms, required=TERMS))
+        return cls(**checked_table("quantiles", terms, required=TERMS[:1], optional=TERMS[1:]))
 
 
 def _add(words: list[int], counts: NDArray[np.int64], begin: int = 0) -> None:

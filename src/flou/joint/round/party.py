@@ -57,6 +57,7 @@ class PartyRound:
         self.adverts: dict[int, Message] = {}
         self.peers: tuple[int, ...] = ()
         self._held: dict[int, tuple[bytes, bytes]] = {}  # shares of a peer's b and of its s
+        self._ciphers: dict[int, ChaCha20Poly1305] = {}
         self.survivors: frozenset[int] | None = None
         self._agreement = b""
 
@@ -112,10 +113,12 @@ class PartyRound:
 
     def _cipher(self, other: int) -> tuple[ChaCha20Poly1305, bytes, bytes]:
         """The cipher between two parties, and the nonces there and back."""
-        public = self.adverts[other].field("sharing", bytes, 32)
-        key = pair_key(self._sharing, public, b"shares:" + self.setting.pair(self.party, other))
+        if other not in self._ciphers:
+            public = self.adverts[other].field("sharing", bytes, 32)
+            key = pair_key(self._sharing, public, b"shares:" + self.setting.pair(self.party, other))
+            self._ciphers[other] = ChaCha20Poly1305(key)
         there = int(self.party > other)
-        return ChaCha20Poly1305(key), bytes(11) + bytes([there]), bytes(11) + bytes([1 - there])
+        return self._ciphers[other], bytes(11) + bytes([there]), bytes(11) + bytes([1 - there])
 
     def _seal(self, holder: int, secret: bytes) -> bytes:
         cipher, nonce, _ = self._cipher(holder)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from flou.bits import SYSTEM, Bits
-from flou.errors import ProtocolError
+from flou.errors import InvalidData, ProtocolError
 from flou.joint.agreement.canonical import decode, digest, encode
 from flou.joint.agreement.identity import Identity
 from flou.joint.agreement.plan import Plan
@@ -58,7 +58,14 @@ class PartySession:
         self.party = plan.roster.index(identity)
         self.opened: list[Opened] = []
         plan.check_date()
-        (policy or Policy()).check(plan, rows.count(plan.program.columns))
+        count = rows.count(plan.program.columns)
+        (policy or Policy()).check(plan, count)
+        if count > plan.max_rows:
+            raise InvalidData(
+                "There are more rows than the plan allows a party to have.",
+                "The proof that no sum overflows counts on it.",
+                "Agree on a plan with a larger max_rows.",
+            )
         self.memory.keep("plan", digest("memory of a party", plan.hash, self.party))  # and of no other
 
     # Messages

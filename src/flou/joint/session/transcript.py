@@ -82,6 +82,8 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
             "Parties have signed something else than what you expect.",
             "Compare the two plans.",
         )
+    if encode(found.to_dict()) != encode(told["plan"]):
+        raise _false("The plan is not written out as plans are.")
     begun = _begun(found, told)
     head, opened = begun.id, list[Opened]()
     for number, entry in enumerate(told["rounds"], 1):

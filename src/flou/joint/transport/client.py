@@ -8,7 +8,6 @@ that one side does not trust.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import ssl
 import time
@@ -23,6 +22,7 @@ from flou.joint.estimators.fit import Fit
 from flou.joint.session.party import Address, PartySession
 from flou.joint.transport import http
 from flou.joint.transport.lengths import LONGEST_PLAN, longest_reply
+from flou.joint.transport.wire import Wire
 
 __all__ = ["attend", "fetched_plan"]
 
@@ -79,7 +79,7 @@ class _Line:
         self.url, self.context, self.give_up = url, context, give_up
         self.host, self.port, self.prefix = _parts(url)
         self.trouble: Callable[[], None] = lambda: None
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._wire: Wire | None = None
 
     async def ask(self, method: str, path: str, body: bytes, longest: int) -> bytes:
         """The body of the answer to a request, which is sent until there is one."""
@@ -87,11 +87,11 @@ class _Line:
         data = http.request(method, f"{host}:{self.port}", self.prefix + path, body)
         heard, pause, hang_ups = time.monotonic(), FIRST_PAUSE, 0
         while True:
-            old = self._streams is not None
+            old = self._wire is not None
             try:
                 status, answer = await self._exchange(data, longest)
             except (OSError, http.Refused) as error:
-                greeted = self._streams is not None
+                greeted = self._wire is not None
                 self._abort()
                 _check_trust(error)
                 if old:
@@ -119,34 +119,28 @@ class _Line:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _exchange(self, data: bytes, longest: int) -> tuple[int, bytes]:
-        if self._streams is None:
+        if self._wire is None:
             async with asyncio.timeout(HANDSHAKE):
-                self._streams = await asyncio.open_connection(
-                    self.host, self.port, ssl=self.context, limit=http.LONGEST_HEAD
-                )
-        reader, writer = self._streams
-        await http.written(writer, data)
-        head = await http.read_head(reader, idle=SILENCE, answer=True)
+                streams = await asyncio.open_connection(self.host, self.port, ssl=self.context, limit=http.LONGEST_HEAD)
+            self._wire = Wire(*streams)
+        await self._wire.send(data)
+        head = await self._wire.read_head(SILENCE, answer=True)
         if head is None:
-            raise ConnectionResetError if reader.at_eof() else TimeoutError
-        answer = await http.read_body(reader, head.length, longest)
+            raise ConnectionResetError if self._wire.reader.at_eof() else TimeoutError
+        answer = await self._wire.read_body(head.length, longest)
         if head.closes:
             await self.close()
         return head.status, answer
 
     def _abort(self) -> None:
-        if self._streams is not None:
-            self._streams[1].transport.abort()
-            self._streams = None
+        if self._wire is not None:
+            self._wire.abort()
+            self._wire = None
 
     async def close(self) -> None:
-        if self._streams is not None:
-            _, writer = self._streams
-            self._streams = None
-            writer.close()
-            with contextlib.suppress(OSError, TimeoutError):
-                async with asyncio.timeout(1):
-                    await writer.wait_closed()
+        if self._wire is not None:
+            await self._wire.close()
+            self._wire = None
 
 
 def _parts(url: str) -> tuple[str, int, str]:

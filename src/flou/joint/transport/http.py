@@ -1,14 +1,12 @@
 """HTTP/1.1, as little of it as two programs of flou need, and strictly.
 
 A message is a start line, fields of printable ASCII, each at most once, and a body whose length stands in
-Content-Length: no chunks, no folded lines, no bare line feeds, nothing left to interpretation. Every read has a time by
-which it must be done, and every length a limit that is checked before anything is read. What does not fit is refused
-(:class:`Refused` carries the status of the answer) and the connection is closed.
+Content-Length: no chunks, no folded lines, no bare line feeds, nothing left to interpretation. What does not fit is
+refused (:class:`Refused` carries the status of the answer) and the connection is closed.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -16,12 +14,10 @@ from dataclasses import dataclass
 
 from flou.errors import FlouError, ProtocolError
 
-__all__ = ["LONGEST_HEAD", "Head", "Refused", "read_body", "read_head", "refusal", "request", "response", "written"]
+__all__ = ["LONGEST_HEAD", "Head", "Refused", "malformed", "parsed_head", "refusal", "request", "response", "too_long"]
 
 LONGEST_HEAD = 1 << 14  # bytes
 MOST_FIELDS = 64
-SECONDS = 10.0  # for a head, and for a body on top of its length
-SLOWEST = 1 << 16  # bytes a second of a body
 
 _REQUEST = re.compile(rb"([A-Z]{1,16}) (/[!-~]{0,255}) HTTP/1\.([0-9])")
 _STATUS = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2}) [ -~]{0,64}")
@@ -82,33 +78,17 @@ def malformed(what: str, status: int = 400) -> Refused:
     )
 
 
+def too_long() -> Refused:
+    return malformed(f"The head of a message is longer than {LONGEST_HEAD} bytes.", 431)
+
+
 # Reading
 
 
-async def read_head(reader: asyncio.StreamReader, *, idle: float, answer: bool = False) -> Head | None:
-    """The next message's head, or None when the connection ends, or nothing comes for ``idle`` seconds."""
-    try:
-        async with asyncio.timeout(idle):
-            first = await reader.read(1)
-    except TimeoutError:
-        return None
-    if not first:
-        return None
-    try:
-        async with asyncio.timeout(SECONDS):
-            rest = await reader.readuntil(b"\r\n\r\n")
-    except TimeoutError:
-        raise malformed("The head of a message did not come in time.", 408) from None
-    except asyncio.LimitOverrunError:
-        raise malformed(f"The head of a message is longer than {LONGEST_HEAD} bytes.", 431) from None
-    except asyncio.IncompleteReadError:
-        raise malformed("The connection ended within the head of a message.") from None
-    return _head((first + rest)[:-4], answer)
-
-
-def _head(data: bytes, answer: bool) -> Head:
+def parsed_head(data: bytes, answer: bool = False) -> Head:
+    """The head of a request, or of the answer to one, from its lines without the empty one at the end."""
     if len(data) > LONGEST_HEAD:
-        raise malformed(f"The head of a message is longer than {LONGEST_HEAD} bytes.", 431)
+        raise too_long()
     start, *lines = data.split(b"\r\n")
     fields = _fields(lines)
     if answer:
@@ -166,19 +146,6 @@ def _length(fields: Mapping[str, str], required: bool) -> int:
     return int(text)
 
 
-async def read_body(reader: asyncio.StreamReader, length: int, longest: int) -> bytes:
-    """The body of a message; a longer one than allowed is refused before it is read."""
-    if length > longest:
-        raise malformed(f"The body of a message is longer than {longest} bytes.", 413)
-    try:
-        async with asyncio.timeout(SECONDS + length / SLOWEST):
-            return await reader.readexactly(length)
-    except TimeoutError:
-        raise malformed("The body of a message did not come in time.", 408) from None
-    except asyncio.IncompleteReadError:
-        raise malformed("The connection ended within the body of a message.") from None
-
-
 # Writing
 
 
@@ -199,10 +166,3 @@ def refusal(refused: Refused) -> bytes:
     error = refused.error
     told = {"what": error.what, "why": error.why, "do": error.do}
     return response(refused.status, json.dumps(told).encode(), "application/json", close=refused.close)
-
-
-async def written(writer: asyncio.StreamWriter, data: bytes) -> None:
-    """Send bytes, in the time that their length allows; a reader that is slower raises TimeoutError."""
-    writer.write(data)
-    async with asyncio.timeout(SECONDS + len(data) / SLOWEST):
-        await writer.drain()

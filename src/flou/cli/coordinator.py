@@ -1,0 +1,132 @@
+"""``flou coordinator``: relay messages between parties, add up what they mask, and write down how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from flou.cli.command import app
+from flou.cli.files import checked_out, write
+from flou.cli.fits import as_json, show_fit
+
+if TYPE_CHECKING:
+    from flou.joint.session.coordinator import CoordinatorSession
+
+__all__ = ["coordinate"]
+
+ABOUT = """
+Coordinate a session of [bold]flou joint[/bold]: wait for the parties of a plan, relay, add up.
+
+The coordinator sees masked words and the sums over all parties, and no key or row of anyone. If it is stopped, the \
+same command goes on where it was; parties wait for it meanwhile.
+"""
+
+EXAMPLES = """
+[bold]Example[/bold]
+
+flou coordinator plan.toml --certificate coordinator.pem --key coordinator-key.pem --host 0.0.0.0 --port 8443
+"""
+
+
+@app.command("coordinator", help=ABOUT, epilog=EXAMPLES)
+def coordinate(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file that flou joint plan has written.")],
+    certificate: Annotated[Path, typer.Option(help="For HTTPS: the certificate, a PEM file.")],
+    key: Annotated[Path, typer.Option(help="For HTTPS: its key, a PEM file.")],
+    client_ca: Annotated[
+        Path | None, typer.Option(help="Talk only to parties with a certificate of this authority, a PEM file.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8443,
+    state: Annotated[Path, typer.Option(help="The folder in which messages are kept, for a restart.")] = Path(
+        "flou-state"
+    ),
+    transcript: Annotated[Path, typer.Option(help="Where the transcript goes, a .flou file.")] = Path(
+        "transcript.flou"
+    ),
+    patience: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for each step; who is missing then is left behind.")
+    ] = 60.0,
+    wait: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for parties to join.")] = 3600.0,
+    json_out: Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")] = None,
+) -> None:
+    import asyncio
+
+    from flou.joint.agreement.plan import Plan
+    from flou.joint.session.coordinator import CoordinatorSession
+    from flou.joint.session.memory import FileMemory
+    from flou.joint.transport.server import Patience, serve
+    from flou.joint.transport.tls import server_context
+
+    inputs = (plan, certificate, key)
+    checked_out("--transcript", transcript, ".flou", inputs)
+    if json_out is not None:
+        checked_out("--json", json_out, ".json", (*inputs, transcript))
+    agreed = Plan.from_toml(plan)
+    context = server_context(certificate, key, client_ca)
+    memory = FileMemory(state / f"coordinator-{agreed.hash.hex()[:16]}.memory")
+    console = Console(stderr=True, highlight=False)
+    try:
+        session = CoordinatorSession(agreed, memory)
+        console.print(escape(f"{agreed.name}: {agreed.in_words()}"))
+        with console.status("starting") as status:
+            asyncio.run(
+                serve(
+                    session,
+                    host,
+                    port,
+                    context,
+                    Patience(join=wait, step=patience),
+                    ready=lambda found: console.print(f"Listening on https://{escape(host)}:{found}", soft_wrap=True),
+                    watch=_Watch(session, console, status),
+                )
+            )
+    except KeyboardInterrupt:
+        console.print("Stopped. The same command goes on from here.")
+        raise typer.Exit(130) from None
+    finally:
+        memory.close()
+    if session.failure is not None:
+        raise session.failure
+    assert session.fit is not None
+    show_fit(session.fit)  # first: if a disk fails now, the same command writes the files
+    session.transcript.write(transcript)
+    if json_out is not None:
+        write("--json", json_out, as_json(session.fit, agreed))
+    console.print(f"Transcript: {escape(str(transcript))} (check it with flou joint verify)", soft_wrap=True)
+
+
+class _Watch:
+    """Tells what happens: who joins, who is lost, what was opened; on a terminal also who is awaited."""
+
+    def __init__(self, session: CoordinatorSession, console: Console, status: Status) -> None:
+        self.session, self.console, self.status = session, console, status
+        self.expected, self.opened = session.step.expected, len(session.opened)
+
+    def __call__(self) -> None:
+        session, (number, step) = self.session, self.session.step.address
+        lost = self.expected - session.step.expected
+        if lost:
+            self.console.print(f"Lost: {self._named(lost)}")
+        if len(session.opened) > self.opened:
+            for opened in session.opened[self.opened :]:
+                self.console.print(f"Opened: {len(opened.sums):,} sums over {len(opened.parties)} parties")
+        self.expected, self.opened = session.step.expected, len(session.opened)
+        if self.console.is_terminal:
+            place = f"round {number}: {step}" if number else step
+            there = len(self.expected) - len(session.missing)
+            self.status.update(
+                "waiting until everyone has the result"
+                if session.done
+                else f"{place}, {there} of {len(self.expected)}, waiting for {self._named(session.missing)}"
+            )
+
+    def _named(self, parties: frozenset[int]) -> str:
+        names = [self.session.names[party] for party in sorted(parties)]
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        return escape(", ".join(names[:5])) + more

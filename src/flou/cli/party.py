@@ -1,0 +1,180 @@
+"""``flou party``: take part in a session with rows that stay here."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from flou.cli.command import app
+from flou.cli.files import checked_out, write
+from flou.cli.fits import as_json, show_fit
+from flou.errors import InvalidParameter, ProtocolError
+
+if TYPE_CHECKING:
+    import ssl
+
+    from flou.joint.agreement.plan import Plan
+    from flou.joint.estimators.fit import Fit
+    from flou.joint.session.party import PartySession
+
+__all__ = ["take_part"]
+
+ABOUT = """
+Take part in a session of [bold]flou joint[/bold], with rows that never leave this machine.
+
+The plan is shown and checked against your policy before anything is signed. What is sent is masked: nobody, not even \
+the coordinator, learns more than the sums over all parties. If this is stopped, the same command goes on where it was.
+"""
+
+EXAMPLES = """
+[bold]Example[/bold]
+
+flou party --plan plan.toml --coordinator https://sums.example.org:8443 --ca coordinator.pem --key north.key \
+--data rows.csv --policy policy.toml
+
+[bold]A policy file[/bold]
+
+columns = \\["y", "x1", "x2"]     # what may be read; everything without this line
+
+minimum_parties = 3             # no sum over fewer
+
+colluders = 1                   # so many parties may conspire with the coordinator, and learn nothing more
+
+rows_per_scalar = 10            # so many rows of yours for every number that is opened
+
+epsilon = 1                     # demand differential privacy; left out, sums are exact
+"""
+
+
+@app.command("party", help=ABOUT, epilog=EXAMPLES)
+def take_part(
+    coordinator: Annotated[str, typer.Option(help="Where the coordinator is, such as https://sums.example.org:8443.")],
+    key: Annotated[Path, typer.Option(help="The key of this party; flou joint keygen makes it.")],
+    data: Annotated[Path, typer.Option(help="The rows: a .csv, .tsv or .parquet file.")],
+    plan: Annotated[
+        Path | None, typer.Option(help="The plan that was agreed on, a TOML file; without, the coordinator's is shown.")
+    ] = None,
+    plan_hash: Annotated[str | None, typer.Option("--hash", help="The hash that the plan must have.")] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(help="What you allow, a TOML file; by default 10 rows for each number, and 3 parties."),
+    ] = None,
+    ca: Annotated[
+        Path | None, typer.Option(help="The coordinator's certificate, or its authority's; by default the system's.")
+    ] = None,
+    certificate: Annotated[Path | None, typer.Option(help="For mutual TLS: the certificate of this party.")] = None,
+    certificate_key: Annotated[Path | None, typer.Option(help="For mutual TLS: its key.")] = None,
+    state: Annotated[Path, typer.Option(help="The folder of what must not be forgotten, for a restart.")] = Path(
+        "flou-state"
+    ),
+    give_up: Annotated[
+        float, typer.Option(min=0.1, help="Stop when the coordinator has not answered for so many seconds.")
+    ] = 600.0,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to the plan without being asked.")] = False,
+    json_out: Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")] = None,
+) -> None:
+    from flou.joint.agreement.identity import Identity
+    from flou.joint.agreement.policy import Policy
+    from flou.joint.session.memory import FileMemory
+    from flou.joint.session.party import PartySession
+    from flou.joint.transport.tls import client_context
+
+    if json_out is not None:
+        checked_out("--json", json_out, ".json", (data, key))
+    identity = Identity.load(key)
+    limits = Policy() if policy is None else Policy.from_toml(policy)
+    context = client_context(ca, certificate, certificate_key)
+    console = Console(stderr=True, highlight=False)
+    try:
+        agreed = _plan(plan, plan_hash, coordinator, context, give_up, console)
+        console.print(Text(f"{agreed.name}: {agreed.in_words()}"))
+        agreed.roster.index(identity)
+        memory = FileMemory(state / f"{agreed.hash.hex()[:16]}-{identity.public.hex()[:16]}.memory")
+        try:
+            session = PartySession(identity, agreed, agreed.rows(data), limits, memory)
+            if not yes and memory.recall("0/join") is None:
+                _confirm(known=plan is not None or plan_hash is not None)
+            fit = _attended(session, coordinator, context, give_up, console)
+        finally:
+            memory.close()
+    except KeyboardInterrupt:
+        console.print("Stopped. The same command goes on from here, if the others have not gone on without you.")
+        raise typer.Exit(130) from None
+    if json_out is not None:
+        write("--json", json_out, as_json(fit, agreed))
+    show_fit(fit)
+
+
+def _plan(
+    path: Path | None, wanted: str | None, url: str, context: ssl.SSLContext, give_up: float, console: Console
+) -> Plan:
+    """The plan from its file, or from the coordinator; with the hash that it should have."""
+    import asyncio
+
+    from flou.joint.agreement.plan import Plan
+    from flou.joint.transport.client import fetched_plan
+
+    if path is not None:
+        found = Plan.from_toml(path)
+    else:
+        with console.status("asking the coordinator for its plan"):
+            found = asyncio.run(fetched_plan(url, context, give_up=give_up))
+    if wanted is not None and wanted.strip().lower() != found.hash.hex():
+        raise ProtocolError(
+            f"The plan has the hash {found.hash.hex()}.",
+            "It is not the plan that you asked for.",
+            "Ask for the right file, or compare what has changed.",
+        )
+    return found
+
+
+def is_terminal() -> bool:
+    """Whether there is somebody who can be asked."""
+    return sys.stdin.isatty()
+
+
+def _confirm(known: bool) -> None:
+    """Ask whether to go on; without a terminal, a plan that was passed as a file or by its hash is agreed to."""
+    if is_terminal():
+        if not typer.confirm("Do you agree to this plan?", err=True):
+            raise typer.Exit(1)
+    elif not known:
+        raise InvalidParameter(
+            "Nobody here has agreed to this plan.",
+            "It came from the coordinator, and there is no terminal to ask.",
+            "Pass the plan with --plan, its hash with --hash, or --yes.",
+        )
+
+
+def _attended(session: PartySession, url: str, context: ssl.SSLContext, give_up: float, console: Console) -> Fit:
+    import asyncio
+
+    from flou.joint.transport.client import attend
+
+    found: list[Fit] = []
+    silent = False
+
+    with console.status("joining") as status:
+
+        def watch(address: tuple[int, str], reached: bool) -> None:
+            nonlocal silent
+            number, step = address
+            place = f"round {number}: {step}" if number else step
+            if not reached and not silent:
+                console.print(f"The coordinator at {escape(url)} does not answer; trying again.", soft_wrap=True)
+            silent = not reached
+            status.update(place)
+
+        async def main() -> (
+            None
+        ):  # the fit is not the task's result: asyncio would write it out as text, and discard it
+            found.append(await attend(session, url, context, give_up=give_up, watch=watch))
+
+        asyncio.run(main())
+    return found[0]

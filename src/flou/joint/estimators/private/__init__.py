@@ -1,0 +1,1 @@
+"""Differentially private statistics between organisations: sums that are never opened without noise."""

@@ -1,0 +1,93 @@
+"""The matrix of a regression for private sums: rows are clamped or left out, never refused.
+
+Clamped    numbers are moved to the nearest one that the schema allows (whole numbers are rounded first), and what a
+           formula computes from them to the bounds that follow
+Left out   rows with a missing value, a category that is not declared, or a value that the formula does not have (the
+           logarithm of 0)
+Why        each row is treated for itself, so that one row more or less changes its own part of a sum and nothing else
+Refusals   of the formula and the schema alone: columns without bounds have no sensitivity
+Limits     functions such as log are taken to give the same number wherever a row stands in a batch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Boolean, Integers, Interval, Schema
+from flou.errors import InvalidParameter
+from flou.joint.estimators.coded_columns import public_levels
+from flou.joint.estimators.design import Design
+from flou.joint.estimators.design_column import LARGEST, DesignColumn
+from flou.joint.estimators.party_rows import Batch
+from flou.joint.estimators.private.row_by_row import Levels, read_numbers
+from flou.parameters import shown
+
+__all__ = ["BoundedDesign"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class BoundedDesign(Design):
+    """What a formula makes of rows whose columns all have public bounds."""
+
+    def __init__(self, formula: str, schema: Schema | Mapping[str, Any] | None) -> None:
+        super().__init__(formula, schema)
+        if not self.columns:
+            raise InvalidParameter(
+                f"The formula {shown(formula)} reads no column.",
+                "Without rows there is nothing to protect and nothing to estimate.",
+                "Write for example 'wage ~ age'.",
+            )
+        for column in self.all_columns:
+            if not column.extent.declared or column.extent.size >= LARGEST:
+                raise InvalidParameter(
+                    f"{shown(column.name)} has no bounds.",
+                    "One row could move the sums without limit, and no noise would hide it.",
+                    "Declare every column in the schema, for example age=flou.Interval(0, 120), and do not divide by "
+                    "what may be zero.",
+                )
+        categories = {name for column in self.all_columns for name, _ in column.levels}
+        self._levels = {name: Levels(public_levels(name, self.schema)) for name in sorted(categories)}
+
+    @property
+    def all_columns(self) -> tuple[DesignColumn, ...]:
+        """The regressors, and the response as the last one."""
+        return self._all.columns
+
+    def clamped(self, batch: Batch) -> Floats:
+        """The matrix with the response as its last column, of the rows that are not left out."""
+        rows = len(batch[self.columns[0]])
+        kept = np.ones(rows, dtype=bool)
+        expressions = {number.text: number for column in self.all_columns for number in column.numbers}
+        raw = {}
+        for name in dict.fromkeys(name for number in expressions.values() for name in number.columns):
+            raw[name] = self._within(name, read_numbers(batch[name]))
+            kept &= ~np.isnan(raw[name])
+        values = {text: number.values(raw) for text, number in expressions.items()}
+        places = {name: levels.places(batch[name]) for name, levels in self._levels.items()}
+        for place in places.values():
+            kept &= place >= 0
+        made = np.ones((len(self.all_columns), rows))
+        for column, product in zip(self.all_columns, made, strict=True):
+            with np.errstate(all="ignore"):  # in rows that are left out
+                for number in column.numbers:
+                    product *= values[number.text]
+                for name, level in column.levels:
+                    product *= places[name] == level
+            kept &= np.isfinite(product)
+            np.clip(product, column.extent.lower, column.extent.upper, out=product)
+        return (made if kept.all() else made[:, kept]).T
+
+    def _within(self, name: str, values: Floats) -> Floats:
+        """The nearest numbers that the schema allows."""
+        assert self.schema is not None
+        domain = self.schema[name]
+        if isinstance(domain, Boolean):
+            return np.clip(np.rint(values), 0.0, 1.0)
+        assert isinstance(domain, Integers | Interval)
+        whole = np.rint(values) if isinstance(domain, Integers) else values
+        return np.clip(whole, float(domain.lower), float(domain.upper))

@@ -1,0 +1,212 @@
+"""Logistic regression with differential privacy for every row: Newton's method with noise, a point a round.
+
+Rounds     ``rounds``, fixed in advance. Of the cost the last gets 64 % and the one before 16 %: only the last one's
+           noise is in the result, and the one before must come near enough for one step of Newton's method
+Opened     score and information at a public point, d (d + 3)/2 numbers for d coefficients, each with the noise of all
+           parties, and in the last round the number of rows
+Guarantee  the sum over the rounds, each of the noise of ``honest`` parties on words that one row moves as far as
+           ``logistic_words.py`` says, at whatever point they are asked for
+Step       (H + floor)^-1 score, where eigenvalues of the information H below 2 tau sqrt(d), which noise alone can make,
+           count as that much; no coefficient moves by more than 4 at once or beyond 30, where bounds are -1 and 1
+Error      V = H^-1 + H^-1 (tau^2 I + t^2 M) H^-1: tau^2 and t^2 the variances of the noise of all parties in score and
+           information, M = |s|^2 I + s s' - diag(s^2) for the last step s, which the noise in H turns
+Clamped    as in ``bounded_design.py``; the response counts as the nearer one of 0 and 1
+Parties    who leaves is missing from the next point on; what is reported is about the parties of the last round
+Limits     what Newton's method still lacks after the last step is of the order of s^2, and not in the errors:
+           ``settled`` says whether the last step was short
+Proof      docs/explanation/proofs/joint-noise.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Schema
+from flou.domain.table import checked_table
+from flou.errors import InvalidParameter
+from flou.guarantee import Guarantee, compose
+from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.private.bounded_design import BoundedDesign
+from flou.joint.estimators.private.logistic_words import FINEST, LogisticWords, probabilities
+from flou.joint.estimators.private.noisy_gram import shared_noise
+from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms
+from flou.joint.estimators.private.private_fit import PrivateCoefficients
+from flou.joint.estimators.private.unit_scale import UnitScale
+from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.registry import registered
+from flou.joint.masking.noise import NoiseShare
+from flou.parameters import Number, Relation, integer, shown
+
+__all__ = ["PrivateLogisticFit", "PrivateLogisticRegression"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+ROUNDS, MOST_ROUNDS = 6, 100
+COARSEST = 8  # bits of the grid
+LONGEST, FARTHEST = 4.0, 30.0  # a step, and a coefficient, where bounds are -1 and 1
+SETTLED = 0.5  # a step whose square no longer matters
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PrivateLogisticFit(PrivateCoefficients):
+    """Coefficients of a logistic regression, and their errors, the noise included."""
+
+    settled: bool  # the last step was short
+
+    title: ClassVar[str] = "Private Logit Regression Results"
+
+    def predict(self, frame: Any) -> Floats:
+        """The probability of a response of 1 for these rows; not a number where a value is missing."""
+        return probabilities(self._linear(frame))
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """What a round says: where the next point is, how it was reached, and how far noise moves it."""
+
+    end: Floats
+    step: Floats
+    inverse: Floats  # of the information, its eigenvalues raised where noise drowns them
+    score_noise: float  # variances
+    information_noise: float
+    drowned: bool
+    rows: float
+
+
+@registered
+class PrivateLogisticRegression(Program):
+    """The likelihood of a response of zeros and ones, climbed with noisy steps."""
+
+    estimator = "private logit"
+
+    def __init__(
+        self,
+        formula: str,
+        schema: Schema | Mapping[str, Any] | None = None,
+        *,
+        honest: int,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        rounds: int = ROUNDS,
+        noise: str = "auto",
+        relation: Relation = "add-remove",
+    ) -> None:
+        """``honest`` parties are taken to add their noise, in every round, and to keep it to themselves."""
+        self.design = BoundedDesign(formula, schema)
+        if self.design.response_bounds != (0.0, 1.0):
+            raise InvalidParameter(
+                f"The response {shown(self.design.response)} must have the bounds 0 and 1.",
+                "A logistic regression explains a yes or no.",
+                "Declare it as flou.Boolean() or flou.Integers(0, 1).",
+            )
+        self.privacy = PrivacyTerms.of(
+            honest=honest, epsilon=epsilon, delta=delta, rho=rho, noise=noise, relation=relation
+        )
+        self.rounds = integer("rounds", rounds, 1, MOST_ROUNDS)
+        self.scale = UnitScale.of(self.design, with_response=False)
+        self._questions = [self._question(place) for place in range(self.rounds)]
+
+    def _question(self, place: int) -> tuple[LogisticWords, NoiseShare]:
+        """The finest grid on which the noise of a round has a law, and the noise."""
+        size, last = len(self.design.names), place == self.rounds - 1
+        for grid in range(FINEST, COARSEST, -1):
+            words = LogisticWords(size, grid, self.privacy.pure, last)
+            try:
+                return words, self.privacy.share(words.sensitivity(self.privacy.relation), _parts(self.rounds)[place])
+            except InvalidParameter as error:
+                problem = error
+        raise problem
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.design.columns
+
+    @property
+    def scalars(self) -> int:
+        return sum(words.length for words, _ in self._questions)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        relation = self.privacy.relation
+        return compose(*(self.privacy.cost(share, words.sensitivity(relation)) for words, share in self._questions))
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        if len(opened) >= self.rounds:
+            return None
+        words, share = self._questions[len(opened)]
+        b = [0.0] * words.size if not opened else self._point(len(opened) - 1, opened[-1]).end.tolist()
+        return Ask("point", words.length, words.limit, {"b": b}, share)
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
+        words = next(words for words, share in self._questions if (words.length, share) == (ask.length, ask.noise))
+        parts = (self._unit_rows(self.design.clamped(batch)) for batch in rows.batches(self.columns))
+        return words.sums(parts, ask.parameters["b"])
+
+    def _unit_rows(self, values: Floats) -> tuple[Floats, Floats]:
+        return self.scale.regressors(values[:, :-1]), np.where(values[:, -1] >= 0.5, 1.0, 0.0)
+
+    def _point(self, place: int, past: Opened) -> _Point:
+        words, share = self._questions[place]
+        score, information, rows = words.opened(past.sums)
+        tau = share.total(len(past.parties)) / words.unit**2
+        around = tau / words.weight**2
+        values, vectors = np.linalg.eigh(information)
+        floor = 2 * math.sqrt(around * words.size)
+        inverse = (vectors / np.maximum(values, floor)) @ vectors.T
+        step = inverse @ score
+        step *= min(1.0, LONGEST / max(float(np.max(np.abs(step))), 2.0**-1000))
+        begin = np.array(past.ask.parameters["b"], dtype=np.float64)
+        end = np.clip(begin + step, -FARTHEST, FARTHEST)
+        return _Point(end, step, inverse, tau, around, not values[0] > floor, rows)
+
+    def result(self, opened: Sequence[Opened]) -> PrivateLogisticFit:
+        last = opened[-1]
+        point = self._point(self.rounds - 1, last)
+        size = len(point.end)
+        turned = shared_noise(point.step) - np.eye(size)
+        noise = point.inverse @ (point.score_noise * np.eye(size) + point.information_noise * turned) @ point.inverse
+        settled = bool(np.max(np.abs(point.step)) <= SETTLED)
+        return PrivateLogisticFit(
+            design=self.design,
+            names=self.design.names,
+            params=self.scale.params(point.end),
+            sampling=self.scale.covariance(point.inverse),
+            noise=self.scale.covariance(noise),
+            nobs=round(point.rows),
+            drowned=point.drowned,
+            guarantee=self.guarantee,
+            share=self._questions[-1][1],
+            parties=len(last.parties),
+            settled=settled,
+            notes=() if settled else ("The last step was long: more rounds, or more rows, are needed.",),
+        )
+
+    def terms(self) -> dict[str, Any]:
+        return {**self.design.terms(), **self.privacy.to_dict(), "rounds": self.rounds}
+
+    @classmethod
+    def from_terms(cls, terms: Mapping[str, Any]) -> PrivateLogisticRegression:
+        told = checked_table(
+            "private logit", terms, required=("formula", "schema", "honest"), optional=(*TERMS[1:], "rounds")
+        )
+        schema = None if told["schema"] is None else Schema.from_dict(told["schema"])
+        given = {key: told[key] for key in (*TERMS, "rounds") if told.get(key) is not None}
+        return cls(told["formula"], schema, **given)
+
+
+def _parts(rounds: int) -> list[Fraction]:
+    """Which part of the cost each round may spend."""
+    if rounds == 1:
+        return [Fraction(1)]
+    first = Fraction(20, 100)
+    if rounds == 2:
+        return [first, 1 - first]
+    return [first / (rounds - 2)] * (rounds - 2) + [Fraction(16, 100), Fraction(64, 100)]

@@ -1,0 +1,173 @@
+"""Quantiles with differential privacy for every row: one round of noisy counts at every scale.
+
+Opened     the counts of all nodes, the root excepted, of a tree over a grid between public bounds, each with the noise
+           of all parties: b + b^2 + ... + b^h numbers for a branching of b and a height of h
+Guarantee  of the noise of ``honest`` parties on counts of which one row moves one by 1 on each of h levels: h in L1
+           norm and in squared L2 norm, so that each level spends the same part; twice that where a row is replaced
+Answer     counts are made to add up (least squares), and quantiles are read off the increasing distribution closest to
+           them, see ``mechanisms/quantiles/tree.py``: any number of quantiles for the same cost, none above the next
+Error      the number of rows below an edge less p times all rows has a known variance at every edge. The interval holds
+           every leaf at whose two edges it may have the signs that the quantile's leaf has, by a normal law
+Clamped    values are moved into the bounds; rows with a missing value are left out
+Proof      docs/explanation/proofs/joint-noise.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Boolean, Integers, Interval, Schema
+from flou.domain.table import checked_table, checked_text
+from flou.errors import InvalidParameter
+from flou.guarantee import Guarantee
+from flou.joint.estimators.distribution import MOST_ROWS, limits
+from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity
+from flou.joint.estimators.private.quantiles_fit import PrivateQuantilesFit
+from flou.joint.estimators.private.row_by_row import RowByRow
+from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.registry import registered
+from flou.mechanisms.quantiles.records import CellCounts
+from flou.mechanisms.quantiles.tree import Tree
+from flou.parameters import Number, Relation, integer
+
+__all__ = ["PrivateQuantiles"]
+
+CELLS, MOST_CELLS = 2**12, 2**16
+BRANCHING = 16
+
+
+@registered
+class PrivateQuantiles(Program):
+    """Quantiles of a column from a noisy tree of counts, with intervals for those of the rows."""
+
+    estimator = "private quantiles"
+
+    def __init__(
+        self,
+        column: str,
+        probabilities: Any = (0.25, 0.5, 0.75),
+        bounds: tuple[float, float] | None = None,
+        *,
+        honest: int,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        cells: int | None = None,
+        whole: bool = False,
+        branching: int = BRANCHING,
+        schema: Any = None,
+        noise: str = "auto",
+        relation: Relation = "add-remove",
+    ) -> None:
+        """Bounds, or what a schema says of the column; with ``whole`` every whole number between them is a cell."""
+        self.column = checked_text("column", column)
+        if schema is not None and bounds is None:
+            bounds, whole, cells = _declared(column, Schema.of(schema)[column], cells)
+        self.whole = whole is True
+        self.domain = _grid(bounds, self.whole, cells)
+        self.tree = _tree(probabilities, integer("branching", branching, 2, 2**8), self.domain.size)
+        self.privacy = PrivacyTerms.of(
+            honest=honest, epsilon=epsilon, delta=delta, rho=rho, noise=noise, relation=relation
+        )
+        self.share = self.privacy.share(self.sensitivity)
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        moved = self.tree.height * (2 if self.privacy.relation == "substitute" else 1)
+        return Sensitivity(moved, moved, self.scalars)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def scalars(self) -> int:
+        return sum(self.tree.branching**level for level in range(1, self.tree.height + 1))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.privacy.cost(self.share, self.sensitivity)
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        return None if opened else Ask("tree", self.scalars, MOST_ROWS, {}, self.share)
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:  # noqa: ARG002  there is one question
+        counts = np.zeros(self.domain.size, dtype=np.int64)
+        for batch in RowByRow(rows).batches(self.columns):
+            counts += np.bincount(self._codes(batch[self.column]), minlength=len(counts))
+        held = np.flatnonzero(counts)
+        found: list[int] = self.tree.counts(CellCounts(held, counts[held], cells=len(counts))).tolist()
+        return found
+
+    def _codes(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        return self.domain.encode(np.rint(values) if self.whole else values)
+
+    def result(self, opened: Sequence[Opened]) -> PrivateQuantilesFit:
+        last = opened[-1]
+        return PrivateQuantilesFit.of(
+            column=self.column,
+            tree=self.tree,
+            domain=self.domain,
+            sums=last.sums,
+            share=self.share,
+            parties=len(last.parties),
+            guarantee=self.guarantee,
+        )
+
+    def terms(self) -> dict[str, Any]:
+        return {
+            "column": self.column,
+            "probabilities": [float(p) for p in self.tree.probabilities],
+            "bounds": [self.domain.lower, self.domain.upper],
+            "whole": self.whole,
+            "cells": None if self.whole else self.domain.size,
+            "branching": self.tree.branching,
+            **self.privacy.to_dict(),
+        }
+
+    @classmethod
+    def from_terms(cls, terms: Mapping[str, Any]) -> PrivateQuantiles:
+        told = checked_table(
+            "private quantiles",
+            terms,
+            required=("column", "probabilities", "bounds", "honest"),
+            optional=("whole", "cells", "branching", *TERMS[1:]),
+        )
+        return cls(**{key: value for key, value in told.items() if value is not None})
+
+
+def _declared(column: str, domain: Any, cells: int | None) -> tuple[tuple[float, float], bool, int | None]:
+    """Bounds, whether all whole numbers between them are cells, and how many cells there are otherwise."""
+    if isinstance(domain, Boolean):
+        return (0, 1), True, None
+    if isinstance(domain, Integers):
+        if domain.size <= MOST_CELLS:
+            return (domain.lower, domain.upper), True, None
+        return (domain.lower - 0.5, domain.upper + 0.5), False, cells
+    if isinstance(domain, Interval):
+        return (domain.lower, domain.upper), False, min(domain.cells, CELLS) if cells is None else cells
+    raise InvalidParameter(
+        f"Column {column!r} holds categories, which have no order.",
+        "A quantile is the least value that a share of the rows does not exceed.",
+        "Ask for its histogram, or declare the column as an interval or as integers.",
+    )
+
+
+def _grid(bounds: Any, whole: bool, cells: int | None) -> Interval | Integers:
+    if not whole:
+        return Interval(*limits(bounds), cells=integer("cells", CELLS if cells is None else cells, 2, MOST_CELLS))
+    lower, upper = (int(end) if float(end).is_integer() else end for end in limits(bounds))
+    grid = Integers(lower, upper)  # type: ignore[arg-type]  # which refuses what is not whole
+    integer("The number of cells", grid.size, 2, MOST_CELLS)
+    return grid
+
+
+def _tree(probabilities: Any, branching: int, cells: int) -> Tree:
+    """The least tree with a leaf for each cell; its counts and edges are used, and none of its noise."""
+    height = next(height for height in range(1, 64) if branching**height >= cells)
+    return Tree(probabilities, epsilon=1, branching=branching, height=height)

@@ -1,0 +1,121 @@
+"""Rows read one by one, so that no row changes how another one is read.
+
+Why        a text file's column is read as numbers when all of its cells are: one cell that is not would change the
+           meaning of all others, and one row would then move the sums by more than a row's part
+Numbers    a cell that reads as a number is that number, true and false are 1 and 0; all others are missing
+Levels     a category equals a cell when both read as the same number, or neither does and the texts are the same: "1",
+           "1.0" and 1 are one category wherever they stand
+Refusals   none because of a value: all that a cell decides is what becomes of its own row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.errors import InvalidParameter
+from flou.joint.estimators.party_rows import Batch, PartyRows
+from flou.parameters import shown
+
+__all__ = ["Levels", "RowByRow", "read_numbers"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Level: TypeAlias = str | int | bool
+
+TRUTH = {"true": "1", "false": "0"}
+
+
+def _number(text: str) -> float | None:
+    """What a text reads as, by the rules of ``party_rows.py``; None where it is no number."""
+    word = text.lower()
+    try:
+        return float(np.array([TRUTH.get(word, word)]).astype(np.float64)[0])
+    except ValueError:
+        return None
+
+
+class _Numbers(dict[str, float]):
+    def __missing__(self, text: str) -> float:
+        number = _number(text)
+        self[text] = found = np.nan if number is None else number
+        return found
+
+
+def read_numbers(values: NDArray[Any]) -> Floats:
+    """Each cell as a number; not a number where it is none."""
+    if values.dtype.kind == "f":
+        return np.asarray(values, dtype=np.float64)
+    return np.fromiter(map(_Numbers().__getitem__, values.tolist()), dtype=np.float64, count=len(values))
+
+
+def _key(level: Level) -> float | str:
+    """What two equal categories have in common."""
+    number = _number(level) if isinstance(level, str) else float(level)
+    return str(level) if number is None else number
+
+
+class Levels:
+    """Public categories, and the place of each cell among them."""
+
+    def __init__(self, values: Sequence[Level]) -> None:
+        self.values = tuple(values)
+        keys = [_key(value) for value in self.values]
+        if len(set(keys)) != len(keys) or any(key != key for key in keys):
+            raise InvalidParameter(
+                f"The categories {shown(values)} cannot be told apart from each other, or from missing values.",
+                "A text that reads as a number is the same as this number, because files do not say which it is.",
+                "Recode these categories.",
+            )
+        self._places = {key: place for place, key in enumerate(keys)}
+        self._numbers = np.array(sorted(key for key in keys if isinstance(key, float)))
+
+    def places(self, cells: NDArray[Any]) -> NDArray[np.int64]:
+        """The place of each cell; -1 for what is not a category."""
+        if cells.dtype.kind != "f":
+            known = _Places(self._places)
+            return np.fromiter(map(known.__getitem__, cells.tolist()), dtype=np.int64, count=len(cells))
+        if not self._numbers.size:
+            return np.full(len(cells), -1, dtype=np.int64)
+        near = np.minimum(np.searchsorted(self._numbers, cells), len(self._numbers) - 1)
+        places = np.array([self._places[number] for number in self._numbers.tolist()], dtype=np.int64)
+        return np.where(self._numbers[near] == cells, places[near], -1)
+
+
+class _Places(dict[str, int]):
+    def __init__(self, places: Mapping[float | str, int]) -> None:
+        self._public = places
+
+    def __missing__(self, text: str) -> int:
+        self[text] = place = self._public.get(_key(text), -1)
+        return place
+
+
+class RowByRow(PartyRows):
+    """The rows of a party with each cell read by itself: as a number, or as one of some public categories.
+
+    Rows without a number where one is needed are left out. A cell that is no category becomes a text, or a number, that
+    the list of categories does not hold.
+    """
+
+    def __init__(self, rows: PartyRows, categories: Mapping[str, Levels] | None = None) -> None:
+        self._source = rows
+        self._categories = categories or {}
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        for batch in self._source.batches(columns):
+            read = {name: self._read(name, batch[name]) for name in columns}
+            there = [~np.isnan(values) for name, values in read.items() if name not in self._categories]
+            present = np.logical_and.reduce(there) if there else slice(None)
+            yield {name: values[present] for name, values in read.items()}
+
+    def _read(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        levels = self._categories.get(name)
+        if levels is None:
+            return read_numbers(values)
+        if all(isinstance(level, str) for level in levels.values):
+            known: list[Any] = [str(level) for level in levels.values]
+            return np.array([*known, max(known, key=len) + "+"])[levels.places(values)]  # a text longer than all
+        return np.array([*map(float, levels.values), np.inf])[levels.places(values)]

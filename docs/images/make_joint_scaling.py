@@ -21,10 +21,12 @@ ALL, ONE, COORDINATOR, SQUARE = "#c0392b", "#1f6f54", "#3b6ea5", "#8a5aa8"
 SPARSE = 300  # parties; from here on each has few neighbours
 
 
-def line(axes: Axes, sizes: list[int], values: list[float], colour: str, name: str, style: str = "o-") -> None:
-    """With its name at its end."""
+def line(
+    axes: Axes, sizes: list[int], values: list[float], colour: str, name: str, style: str = "o-", lower: float = 0
+) -> None:
+    """With its name at its end, or somewhat lower."""
     axes.loglog(sizes, values, style, color=colour, markersize=4.5, linewidth=1.7)
-    axes.annotate(name, (sizes[-1], values[-1]), (7, 0), textcoords="offset points", color=colour, va="center")
+    axes.annotate(name, (sizes[-1], values[-1]), (7, -lower), textcoords="offset points", color=colour, va="center")
 
 
 def like(sizes: list[int], start: float, shape: Any) -> list[float]:
@@ -42,9 +44,7 @@ def seconds(axes: Axes, growth: list[dict[str, Any]]) -> None:
     few = [m for m in sizes if m >= SPARSE]
     if len(few) > 1:
         start = everyone[sizes.index(few[0])]
-        shape = like(few, start, lambda m: m * math.log(m))
-        axes.loglog(few, shape, ":", color=GREY, linewidth=1.4)
-        axes.annotate("like m log m", (few[-1], shape[-1]), (7, -7), textcoords="offset points", color=GREY, va="center")
+        line(axes, few, like(few, start, lambda m: m * math.log(m)), GREY, "like m log m", ":", 7)
     axes.set_title("seconds of processor time")
 
 

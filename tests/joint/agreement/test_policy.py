@@ -101,7 +101,10 @@ def test_differences():
     assert refusal(Policy(), plan(differences="accept"), 10_000) == (
         "This plan opens sums with and without a party that is lost; your policy does not allow it."
     )
-    Policy(accept_differences=True).check(plan(differences="accept"), 10_000)
+    Policy(accept_differences=True).check(plan(differences="accept"), 10_560)
+    assert "opens 1056 numbers from 10559 rows" in refusal(
+        Policy(accept_differences=True), plan(differences="accept"), 10_559
+    )
 
 
 def test_scalars():

@@ -187,7 +187,7 @@ def test_a_lie_to_one_is_refused_by_one():
 @pytest.mark.parametrize("confirmed", [[], "first", 5])
 def test_a_result_that_others_have_not_seen(confirmed):
     """Without the others' signatures under the same sums a party does not believe that they have seen them."""
-    change = (lambda found: found[:3]) if confirmed == "first" else confirmed
+    change = (lambda found: found[:2]) if confirmed == "first" else confirmed
     _, _, outcome = told_lies(lie((2, "confirm"), edited(confirmed=change)))
     assert not outcome.fits
     assert len(outcome.refusals) == 5
@@ -213,15 +213,6 @@ def test_a_party_that_hears_that_it_is_gone_itself():
     _, sessions, outcome = told_lies(lie((1, "mask"), gone))
     assert "said to be gone" in outcome.refusals[IDENTITIES[4].name].what
     assert sessions[4].memory.recall("1/agree") is None
-
-
-def test_void_after_the_masks_are_known():
-    """Whoever has released its shares does not begin the same round again."""
-    _, sessions, outcome = told_lies(lie((1, "unmask"), lambda _: encode({"void": "x", "ask": {}})))
-    assert {error.what for error in outcome.refusals.values()} == {
-        "The round is declared void after its masks were given away."
-    }
-    assert all(session.memory.recall("2/advertise") is None for session in sessions.values())
 
 
 # Several rounds
@@ -448,13 +439,11 @@ def test_nonsense_is_refused_as_such(recorded, place):
     at = recorded.addresses()[place]
     told = decode(recorded.replies[0, at])
     checked = 0
-    for key in [*told, "failed", "void"]:
+    for key in [*told, "failed"]:
         for value in [*NONSENSE, *HUGE]:
-            if told.get(key, ...) == value or (key == "void" and at[1] not in ("join", "reveal", "unmask", "confirm")):
+            if told.get(key, ...) == value:
                 continue
             session, error = lied_to(recorded, at, encode(told | {key: value}))
-            if key == "void" and at[1] in ("join", "reveal", "confirm"):
-                continue
             if key == "ask" and at == (2, "unmask"):  # nothing is left to ask
                 continue
             assert isinstance(error, ProtocolError), (key, value)

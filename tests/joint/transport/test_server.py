@@ -413,6 +413,7 @@ def test_a_disk_that_fails(tmp_path, failing):
                 await asyncio.wait_for(asyncio.shield(served.task), 10)
             parties.cancel()
             await asyncio.gather(parties, return_exceptions=True)
+            await asyncio.sleep(0.3)  # for a connection that was just being made
             served.task = asyncio.ensure_future(asyncio.sleep(0))
 
     asyncio.run(main())

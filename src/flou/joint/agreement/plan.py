@@ -103,6 +103,12 @@ class Plan:
         assert self.minimum is not None
         return self.minimum
 
+    @property
+    def scalars(self) -> int:
+        """At most so many numbers are opened: twice the program's if a loss between rounds may be made up for."""
+        again = self.differences == "accept" and self.program.guarantee is None
+        return self.program.scalars * (2 if again else 1)
+
     @cached_property
     def _expiry(self) -> datetime:
         try:
@@ -191,7 +197,7 @@ class Plan:
             found.dropouts, f"A round survives the loss of {found.dropouts}"
         )
         return (
-            f"{m} parties add up at most {self.program.scalars:,} numbers, read from the columns "
+            f"{m} parties add up at most {self.scalars:,} numbers, read from the columns "
             f"{', '.join(self.program.columns)}. Everyone learns these sums and nothing else, {conspire} with the "
             f"coordinator. {lost}, and no sum is opened over fewer than {self.minimum}."
         )

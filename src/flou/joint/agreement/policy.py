@@ -95,7 +95,7 @@ class Policy:
         self._check_privacy(plan, rows)
 
     def _check_privacy(self, plan: Plan, rows: int) -> None:
-        scalars, guarantee = plan.program.scalars, plan.program.guarantee
+        scalars, guarantee = plan.scalars, plan.program.guarantee
         if scalars > self.max_scalars:
             raise _refused(f"This plan opens up to {scalars} numbers; your policy allows {self.max_scalars}.")
         if guarantee is None and rows < self.rows_per_scalar * scalars:

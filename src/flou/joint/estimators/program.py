@@ -21,6 +21,7 @@ from flou.joint.masking.noise import NoiseShare
 
 __all__ = ["Ask", "Opened", "Program"]
 
+ROUNDED = 1e-10  # of the largest of several parameters, for those that are differences of large ones
 CLOSE = 1e-6  # how far, relatively, parameters of two machines may be apart: their linear algebra rounds differently
 
 
@@ -70,7 +71,7 @@ def _agree(mine: Any, theirs: Any) -> bool:
 def _near(mine: Sequence[float], theirs: Sequence[float]) -> bool:
     a, b = np.asarray(mine, float), np.asarray(theirs, float)
     scale = np.max(np.abs(a), initial=0.0)
-    return bool(np.all(np.isfinite(b)) and np.all(np.abs(a - b) <= CLOSE * scale))
+    return bool(np.all(np.isfinite(b)) and np.all(np.abs(a - b) <= CLOSE * np.abs(a) + ROUNDED * scale))
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,16 @@ Safe     as long as 2t > k + c, where c of the k neighbours collude. An honest n
 Alive    a party goes on when t neighbours have signed the same survivors, and one that is gone needs t neighbours to
          be recovered. With all parties as neighbours, k - t may be lost at any time. One more may be after everyone has
          signed, for then a gone party still has m - (k - t + 1) = t neighbours, and the others open b themselves.
-Sparse   above 100 parties the neighbours are those at distance at most k/2 on a circle in random order. With a fixed
-         set of colluders and another of losses, the neighbours of a party are a uniform sample of the others, and the
-         probability that any party is unsafe or stuck is at most m times a hypergeometric tail. Honest survivors
-         fall apart, which would show the sums of the parts, only if two runs of k/2 places on the circle are all lost
-         or colluding: at most m(m-1)/2 pairs of runs, each with the probability that k places are. All of it is
-         computed in exact integers.
-Limits   the order comes from the number of the session, which nobody controls: colluders and losses are chosen before
-         it is known. A session that is given up and begun anew is one more try of the same small probability.
+Sparse   above 100 parties the neighbours are those at distance at most k/2 on a circle in random order. Colluders are
+         chosen before the order is known, so they are a uniform sample of the places: the probability that any party
+         has 2t - k of them as neighbours is at most m times a hypergeometric tail. Losses are the coordinator's to
+         tell, after it knows the order. It could show the sums of two arcs by telling that all honest parties in two
+         runs of k/2 places are lost, but the parties beside such a run go on only with t neighbours that sign, at
+         most k/2 of them outside of the run: each run must hold t - k/2 colluders. There are m(m-1)/2 pairs of runs,
+         and the colluders in two runs are negatively associated: both have so many with at most the product of the
+         two probabilities. That a party is stuck is bounded for losses by accident. All in exact integers.
+Privacy  the order follows from who is present and their nonces, and of several present sets the coordinator may try
+         which one suits it: the bound of 2^-80 is the work of a search that nobody sees, and not a small chance once
 Source   Bonawitz et al. (2017); Bell, Bonawitz, Gascon, Lepoint and Raykova (2020)
 """
 
@@ -67,7 +69,7 @@ def graph_for(
     *,
     corrupt: Number = Fraction(1, 10),
     dropout: Number = Fraction(1, 20),
-    privacy: int = 40,
+    privacy: int = 80,
     liveness: int = 30,
 ) -> Connectivity:
     """The least neighbours that bear these shares of colluders and losses, but for 2^-privacy and 2^-liveness."""
@@ -92,9 +94,12 @@ def _too_much() -> InvalidParameter:
 
 @lru_cache(maxsize=64)
 def _sparse(m: int, colluders: int, dropouts: int, privacy: int, liveness: int) -> Connectivity:
-    for k in range(2, m - 1, 2):
-        t = _threshold(m, k, colluders, dropouts, privacy, liveness)
-        if t is not None and comb(m, 2) * comb(colluders + dropouts, k) << privacy <= comb(m, k):
+    present = m - dropouts  # the fewest parties among whom the colluders may be
+    for k in range(2, present - 1, 2):
+        t = _threshold(m, k, dropouts, liveness)
+        unsafe = _tail(present - 1, colluders, k, 2 * t - k)
+        cut = _tail(present, colluders, k // 2, t - k // 2)
+        if max(present * unsafe, comb(present, 2) * cut**2) * 2**privacy <= 1:
             return Connectivity(k, t, colluders, dropouts)
     graph = complete(m, (m + 1 + colluders) // 2)
     if graph.dropouts < dropouts:
@@ -102,18 +107,17 @@ def _sparse(m: int, colluders: int, dropouts: int, privacy: int, liveness: int) 
     return graph
 
 
-def _threshold(m: int, k: int, colluders: int, dropouts: int, privacy: int, liveness: int) -> int | None:
-    """The largest threshold that keeps the round alive, if it also keeps it private."""
-    total = comb(m - 1, k)
+def _tail(places: int, marked: int, sample: int, least: int) -> Fraction:
+    """The probability that a sample of places has at least so many marked ones."""
+    ways = sum(comb(marked, j) * comb(places - marked, sample - j) for j in range(max(least, 0), sample + 1))
+    return Fraction(ways, comb(places, sample))
 
-    def ways(marked: int) -> list[int]:
-        """In how many choices of k neighbours are 0, 1, ..., k marked ones."""
-        return [comb(marked, j) * comb(m - 1 - marked, k - j) for j in range(k + 1)]
 
-    stuck = itertools.accumulate(ways(m - 1 - dropouts))  # at most j living neighbours
-    t = sum(1 for few in stuck if m * few << liveness <= total)  # fewer than t is rare enough
-    unsafe = sum(ways(colluders)[max(2 * t - k, 0) :])
-    return t if m * unsafe << privacy <= total else None
+def _threshold(m: int, k: int, dropouts: int, liveness: int) -> int:
+    """The largest threshold with which hardly ever any party is stuck."""
+    total, marked = comb(m - 1, k), m - 1 - dropouts
+    living = (comb(marked, j) * comb(dropouts, k - j) for j in range(k + 1))  # ways to have j living neighbours
+    return sum(1 for few in itertools.accumulate(living) if m * few << liveness <= total)
 
 
 def neighbours(names: Sequence[N], session: bytes, k: int) -> dict[N, tuple[N, ...]]:

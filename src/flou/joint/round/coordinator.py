@@ -21,7 +21,7 @@ from flou.joint.round.setting import Setting
 __all__ = ["CoordinatorRound"]
 
 Messages: TypeAlias = dict[int, Message]
-Close: TypeAlias = Callable[[Messages], Mapping[int, bytes] | None]
+Close: TypeAlias = Callable[[Messages], Mapping[int, bytes]]
 
 
 class CoordinatorRound:
@@ -31,7 +31,6 @@ class CoordinatorRound:
         self.setting = setting
         self.there = there  # who takes part in the next step
         self.step = ""
-        self.reason = ""
         self.survivors: frozenset[int] = frozenset()
         self._adverts: Messages = {}
         self._sealed: Messages = {}
@@ -50,13 +49,16 @@ class CoordinatorRound:
         yield "agree", self._check_agreed, self._agreement
         yield "unmask", self._check_released, self._open
 
-    def _lost(self, messages: Messages, least: int) -> bool:
-        """Whether so many are gone that the round is void; nothing was released yet."""
+    def _count(self, messages: Messages, least: int = 0) -> None:
+        """Stop when too many are gone to go on; nothing was released yet."""
         self.there = frozenset(messages)
-        if len(messages) < max(least, self.setting.minimum):
-            self.reason = f"only {len(messages)} parties are left at the step {self.step!r}"
-            return True
-        return False
+        needed = max(least, self.setting.minimum)
+        if len(messages) < needed:
+            raise ProtocolError(
+                f"Only {len(messages)} parties are left at the step {self.step!r}.",
+                f"It takes {needed}, and nothing was opened in this round.",
+                "Begin a new session when more parties are there.",
+            )
 
     def _neighbours(self, party: int, messages: Messages) -> list[int]:
         return [other for other in self.setting.graph[party] if other in messages]
@@ -67,9 +69,8 @@ class CoordinatorRound:
         for name in ("sharing", "masking", "own"):
             message.field(name, bytes, 32)
 
-    def _keys(self, messages: Messages) -> Mapping[int, bytes] | None:
-        if self._lost(messages, 0):
-            return None
+    def _keys(self, messages: Messages) -> Mapping[int, bytes]:
+        self._count(messages)
         self._adverts = messages
         told = {party: message.to_bytes() for party, message in messages.items()}
         return {
@@ -85,9 +86,8 @@ class CoordinatorRound:
         if sealed.keys() != wanted or not all(isinstance(data, bytes) for data in sealed.values()):
             raise malformed("A message does not hold one share for each neighbour.")
 
-    def _shares(self, messages: Messages) -> Mapping[int, bytes] | None:
-        if self._lost(messages, 0):
-            return None
+    def _shares(self, messages: Messages) -> Mapping[int, bytes]:
+        self._count(messages)
         self._sealed = messages
         sealed = {party: message.content["sealed"] for party, message in messages.items()}
         replies = {}
@@ -106,15 +106,10 @@ class CoordinatorRound:
         if list(peers) != sorted(self._neighbours(message.sender, self._sealed)):
             raise malformed("A party has not masked for all of its neighbours.")
 
-    def _propose(self, messages: Messages) -> Mapping[int, bytes] | None:
-        if self._lost(messages, 0):
-            return None
+    def _propose(self, messages: Messages) -> Mapping[int, bytes]:
+        self._count(messages)
         survivors = frozenset(messages)
-        try:
-            self.setting.check_survivors(survivors)
-        except ProtocolError as error:
-            self.reason = error.what
-            raise
+        self.setting.check_survivors(survivors)
         self._masked, self.survivors = messages, survivors
         self._agreement_on = agreement(self.setting, survivors)
         reply = encode({"survivors": bitmap(survivors, self.setting.size)})
@@ -126,9 +121,8 @@ class CoordinatorRound:
         if message.content.get("survivors") != self._agreement_on:
             raise malformed("A party has signed another list of survivors.")
 
-    def _agreement(self, messages: Messages) -> Mapping[int, bytes] | None:
-        if self._lost(messages, self.setting.resilience.quorum + 1):
-            return None
+    def _agreement(self, messages: Messages) -> Mapping[int, bytes]:
+        self._count(messages, self.setting.resilience.quorum + 1)
         self._agreed = messages
         told = {party: message.to_bytes() for party, message in messages.items()}
         return {

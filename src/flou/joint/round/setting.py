@@ -66,5 +66,5 @@ class Setting:
             raise ProtocolError(
                 f"Sums were opened with {names}, and would now be opened without.",
                 "Their difference would show what is to be hidden, the sums of a few parties.",
-                "Wait for them to return, begin anew without them, or agree on a plan that accepts differences.",
+                "Wait for them to return, or agree on a plan that accepts differences.",
             )

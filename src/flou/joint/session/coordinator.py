@@ -20,10 +20,9 @@ from flou.joint.estimators.program import Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.messages import Message, bitmap, malformed
-from flou.joint.round.setting import Setting
 from flou.joint.session.memory import Memory
 from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
-from flou.joint.session.party import Address
+from flou.joint.session.party import Address, confirmations
 from flou.joint.session.transcript import Transcript
 
 __all__ = ["CoordinatorSession", "Step"]
@@ -150,14 +149,8 @@ class CoordinatorSession:
             number += 1
             setting = begun.setting(head, number, ask, self.opened)
             state = CoordinatorRound(setting, cohort)
-            outcome = yield from self._round(state, number)
+            yield from self._round(state, number)
             cohort = state.there
-            if not outcome:
-                self._enough_again(setting, cohort)
-                self.transcript.void(number, state.reason)
-                told = {"void": state.reason, "ask": ask.to_dict()}
-                self._all((number, state.step), cohort, told)
-                continue
             names = tuple(self.names[party] for party in sorted(state.survivors))
             self.opened.append(Opened(ask, codec.decode(state.sums), names))
             head = digest("head", head, state.hash)
@@ -166,10 +159,25 @@ class CoordinatorSession:
             next_ask = None if ask is None else ask.to_dict()
             self._answer((number, "unmask"), state.opened_replies(next_ask, full=len(self.names) <= FULL))
         confirmed = yield Step((number + 1, "confirm"), head, cohort)
+        self._enough_confirmed(state, confirmed)
         self.transcript.confirm(confirmed)
         self.fit = self._fit(head, number)
-        full = [confirmed[party].to_bytes() for party in sorted(confirmed)] if len(self.names) <= FULL else []
-        self._all((number + 1, "confirm"), confirmed, {"confirmed": full})
+        told_to = {party: message.to_bytes() for party, message in confirmed.items()}
+        replies = {}
+        for party in confirmed:
+            near = [told_to[other] for other in state.setting.graph[party] if other in told_to]
+            replies[party] = encode({"confirmed": near})
+        self._answer((number + 1, "confirm"), replies)
+
+    def _enough_confirmed(self, state: CoordinatorRound, confirmed: Messages) -> None:
+        """A result that hardly anyone has confirmed is not one."""
+        needed = confirmations(state.setting) + 1
+        if len(confirmed) < needed:
+            raise ProtocolError(
+                f"Only {len(confirmed)} parties have confirmed the sums; {needed} are needed.",
+                "The others have refused them, or are lost.",
+                "Ask the parties for their reasons.",
+            )
 
     def _fit(self, head: bytes, number: int) -> Fit:
         fit: Fit = self.plan.program.result(self.opened)
@@ -212,27 +220,14 @@ class CoordinatorSession:
                 "Begin again when more parties are there.",
             )
 
-    def _enough_again(self, setting: Setting, left: frozenset[int]) -> None:
-        """A round that is void is worth another try only with those whom it takes."""
-        needed = max(self.plan.smallest, setting.resilience.quorum + 1)
-        if len(left) < needed:
-            raise ProtocolError(
-                f"Only {len(left)} parties are left.",
-                f"It takes {needed}, and nothing was opened in this round.",
-                "Begin a new session when more parties are there.",
-            )
-
-    def _round(self, state: CoordinatorRound, number: int) -> Generator[Step, Messages, bool]:
-        """Whether the sums are open; if not, the round is void and says why."""
+    def _round(self, state: CoordinatorRound, number: int) -> Generator[Step, Messages, None]:
+        """The steps of one round, up to its sums."""
         for step, check, close in state.steps():
             state.step = step
             messages = yield Step((number, step), state.setting.id, state.there, check)
             replies = close(messages)
-            if replies is None:
-                return False
             if step != "unmask":
                 self._answer((number, step), replies)
-        return True
 
 
 def _key(address: Address, party: int | None = None) -> str:

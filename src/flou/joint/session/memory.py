@@ -88,6 +88,13 @@ class FileMemory(Memory):
             "Stop the other process, or choose another file for the state.",
         )
 
+    def _damaged(self) -> InvalidParameter:
+        return InvalidParameter(
+            f"The file {str(self.path)!r} is damaged.",
+            "It holds what was promised, and with a part of it missing a promise could be broken.",
+            "Restore the file from a copy, or take no further part in this session.",
+        )
+
     def _load(self) -> None:
         """Everything up to the last whole entry; a torn one was never acted upon."""
         data, at = self._file.read(), len(_MARK)
@@ -97,7 +104,12 @@ class FileMemory(Memory):
         while at + _HEAD.size <= len(data):
             size, checksum = _HEAD.unpack_from(data, at)
             entry = data[at + _HEAD.size : at + _HEAD.size + size]
-            if size == 0 or len(entry) != size or zlib.crc32(entry) != checksum:  # or zeros, after a power cut
+            if len(entry) != size or not any(data[at:]):  # torn, or zeros after a power cut
+                break
+            if zlib.crc32(entry) != checksum and any(data[at + _HEAD.size + size :]):  # there is more behind it
+                self.close()
+                raise self._damaged()
+            if size == 0 or zlib.crc32(entry) != checksum:
                 break
             key, value = decode(entry)
             self._kept[key] = value

@@ -30,7 +30,7 @@ from flou.joint.round.setting import Setting
 from flou.joint.session.memory import Memory
 from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
 
-__all__ = ["Address", "Outgoing", "PartySession", "asked"]
+__all__ = ["Address", "Outgoing", "PartySession", "asked", "confirmations"]
 
 SHOWN = 500  # characters of a sentence that the coordinator sends
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,5}")  # one way to write the number of a party
@@ -97,28 +97,27 @@ class PartySession:
         """Everything from the first message to the result."""
         plan, program = self.plan, self.plan.program
         begun, told = yield from self._begin()
-        head, number = begun.id, 0
+        head, number, setting = begun.id, 0, None
         while (mine := program.next(self.opened)) is not None:
             number += 1
             ask = asked(told, mine)
             setting = begun.setting(head, number, ask, self.opened)
             done = self.memory.recall(f"{number}/done")
             if done is None:
+                self._check_scalars(ask)
                 told = yield from self._round(setting, number, ask)
-                if "void" not in told:
-                    self._check_sums(setting, number, ask, told)
+                self._check_sums(setting, number, ask, told)
                 told = {key: value for key, value in told.items() if key not in ("record", "path")}
                 self.memory.keep(f"{number}/done", encode(told), sure=True)
             else:
                 told = decode(done)
             self.memory.forget(f"{number}/secret")
-            if "void" not in told:
-                survivors = members(told["survivors"], setting.size)
-                sums = codec.decode(codec.from_bytes(told["sums"], setting.width, setting.length))
-                self.opened.append(Opened(ask, sums, tuple(plan.roster.names[party] for party in survivors)))
-                head = digest("head", head, told["hash"])
+            survivors = members(told["survivors"], setting.size)
+            sums = codec.decode(codec.from_bytes(told["sums"], setting.width, setting.length))
+            self.opened.append(Opened(ask, sums, tuple(plan.roster.names[party] for party in survivors)))
+            head = digest("head", head, told["hash"])
         told = yield from self._say(head, (number + 1, "confirm"), {})
-        self._check_confirmations(told, head)
+        self._check_confirmations(told, head, setting)
         fit: Fit = program.result(self.opened)
         scalars = sum(opened.ask.length for opened in self.opened)
         return fit.with_provenance(
@@ -159,37 +158,32 @@ class PartySession:
         return Beginning.of(plan, present, b"".join(nonces.values())), told
 
     def _round(self, setting: Setting, number: int, ask: Ask) -> Steps:
-        """One round; the last reply, with the sums, or the first that declares the round void."""
+        """One round; its last reply, with the sums."""
         state = PartyRound(setting, self.party, self._drawn(f"{number}/secret", 32))
         told = yield from self._say(setting.id, (number, "advertise"), state.advertise())
-        if "void" in told:
-            return told
         adverts = {party: Message.from_bytes(data) for party, data in _table(told, "adverts").items()}
         told = yield from self._say(setting.id, (number, "share"), state.share(adverts))
-        if "void" in told:
-            return told
         state.receive_shares(_table(told, "sealed"))
         content, masked = Told(), b""
         if self.memory.recall(f"{number}/mask") is None:
             content, masked = state.mask(self._words(setting, ask))
         told = yield from self._say(setting.id, (number, "mask"), content, masked)
-        if "void" in told:
-            return told
         survivors = frozenset(members(told.get("survivors"), setting.size))
         told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors))
-        if "void" in told:
-            return told
         agreed = {party: Message.from_bytes(data) for party, data in _table(told, "agreed").items()}
         told = yield from self._say(setting.id, (number, "unmask"), state.unmask(agreed))
-        if "void" in told:
-            raise ProtocolError(
-                "The round is declared void after its masks were given away.",
-                "The sum may be known, and a second one over other parties would single somebody out.",
-                "Stop: begin a new session only if all parties agree to it.",
-            )
         if told.get("survivors") != bitmap(survivors, setting.size):
             raise wrong_sums()
         return told
+
+    def _check_scalars(self, ask: Ask) -> None:
+        """Refuse to open more than the plan says."""
+        if sum(opened.ask.length for opened in self.opened) + ask.length > self.plan.scalars:
+            raise ProtocolError(
+                f"More than {self.plan.scalars} numbers would be opened.",
+                "The plan promises that it is no more, and the policies of all parties rely on it.",
+                "Begin a new session, or agree on a plan that opens more.",
+            )
 
     def _words(self, setting: Setting, ask: Ask) -> codec.Words:
         """The party's own words, checked and noised, ready to be masked."""
@@ -222,21 +216,25 @@ class PartySession:
         if not true or any(abs(word) > largest for word in codec.decode(words)):
             raise wrong_sums()
 
-    def _check_confirmations(self, told: Told, head: bytes) -> None:
-        """Refuse a result that others have not seen as well."""
-        if len(self.plan.roster) > FULL:
+    def _check_confirmations(self, told: Told, head: bytes, setting: Setting | None) -> None:
+        """Refuse a result that too few neighbours have seen as well."""
+        if setting is None:
             return
         same = set()
         for data in _list(told, "confirmed"):
             message = Message.from_bytes(data).check(self.plan.roster, head, "confirm")
-            same.add(self.plan.roster.names[message.sender])
-        needed = len(self.opened[-1].parties) - (self.plan.dropouts or 0) if self.opened else 0
-        if len(same) < needed:
+            same.add(message.sender)
+        if len(same & set(setting.graph[self.party])) < confirmations(setting):
             raise ProtocolError(
                 f"Only {len(same)} parties have confirmed the same sums.",
                 "The others may have been shown other ones.",
                 "Compare transcripts before anyone uses the result.",
             )
+
+
+def confirmations(setting: Setting) -> int:
+    """So many neighbours must have confirmed a result; the others may have been lost."""
+    return setting.resilience.quorum
 
 
 def wrong_sums() -> ProtocolError:

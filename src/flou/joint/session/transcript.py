@@ -22,7 +22,7 @@ from flou.joint.masking import codec
 from flou.joint.round.messages import Message, malformed
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.session.opening import Beginning, nonce_commitment
-from flou.joint.session.party import asked
+from flou.joint.session.party import asked, confirmations
 
 if TYPE_CHECKING:
     from flou.joint.round.coordinator import CoordinatorRound
@@ -49,9 +49,6 @@ class Transcript:
     def add(self, number: int, ask: Ask, state: CoordinatorRound) -> None:
         sums = codec.to_bytes(state.sums)
         self.rounds.append({"number": number, "ask": ask.to_dict(), "sums": sums, "record": state.record.to_dict()})
-
-    def void(self, number: int, reason: str) -> None:
-        self.rounds.append({"number": number, "void": reason})
 
     def confirm(self, confirmed: Mapping[int, Message]) -> None:
         self.confirmed = [confirmed[party].to_bytes() for party in sorted(confirmed)]
@@ -90,8 +87,6 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         mine = found.program.next(opened)
         if mine is None or not isinstance(entry, dict) or entry.get("number") != number:
             raise _false("The rounds are not those of the plan, one after the other.")
-        if "void" in entry:
-            continue
         ask = asked(entry, mine)
         setting = begun.setting(head, number, ask, opened)
         record = Record.from_dict(entry.get("record"))
@@ -104,8 +99,9 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         head = digest("head", head, record_hash(setting, record.root(), record.survivors, entry["sums"]))
     if not opened or found.program.next(opened) is not None:
         raise _false("The session was not finished.")
-    for data in told["confirmed"]:
-        Message.from_bytes(data).check(found.roster, head, "confirm")
+    confirmed = {Message.from_bytes(data).check(found.roster, head, "confirm").sender for data in told["confirmed"]}
+    if len(confirmed) <= confirmations(setting):
+        raise _false("Too few parties have confirmed the sums.")
     fit: Fit = found.program.result(opened)
     scalars, rounds = sum(entry.ask.length for entry in opened), len(told["rounds"])
     return fit.with_provenance(Provenance(opened[-1].parties, rounds, scalars, head.hex(), found.program.guarantee))

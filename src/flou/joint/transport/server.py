@@ -87,6 +87,7 @@ class _Server:
 
     async def close(self) -> None:
         """Hang up."""
+        self.most = 0
         self.steps.stop()
         for task in self._tasks:
             task.cancel()

@@ -12,8 +12,9 @@ Error      V = H^-1 + H^-1 (tau^2 I + t^2 M) H^-1: tau^2 and t^2 the variances o
            information, M = |s|^2 I + s s' - diag(s^2) for the last step s, which the noise in H turns
 Clamped    as in ``bounded_design.py``; the response counts as the nearer one of 0 and 1
 Parties    who leaves is missing from the next point on; what is reported is about the parties of the last round
-Limits     what Newton's method still lacks after the last step is of the order of s^2, and not in the errors:
-           ``settled`` says whether the last step was short
+Limits     what Newton's method still lacks after the last step s is not in the errors: about |s| D/2, D being the
+           root mean square by which s moves z'b (s'H s over the sum of weights, which the largest diagonal entry of H
+           bounds from below). ``settled`` says whether that is less than half a standard error
 Proof      docs/explanation/proofs/joint-noise.md
 """
 
@@ -51,7 +52,7 @@ Floats: TypeAlias = NDArray[np.float64]
 ROUNDS, MOST_ROUNDS = 6, 100
 COARSEST = 8  # bits of the grid
 LONGEST, FARTHEST = 4.0, 30.0  # a step, and a coefficient, where bounds are -1 and 1
-SETTLED = 0.5  # a step whose square no longer matters
+SETTLED = 0.5  # of a standard error is what the next step would move at most
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -73,11 +74,17 @@ class _Point:
 
     end: Floats
     step: Floats
-    inverse: Floats  # of the information, its eigenvalues raised where noise drowns them
+    information: Floats
+    inverse: Floats  # its eigenvalues raised where noise drowns them
     score_noise: float  # variances
     information_noise: float
     drowned: bool
     rows: float
+
+    @property
+    def weight(self) -> float:
+        """The sum of pi (1 - pi) over all rows, or less."""
+        return max(float(np.max(np.diag(self.information))), 1.0)
 
 
 @registered
@@ -165,7 +172,7 @@ class PrivateLogisticRegression(Program):
         step *= min(1.0, LONGEST / max(float(np.max(np.abs(step))), 2.0**-1000))
         begin = np.array(past.ask.parameters["b"], dtype=np.float64)
         end = np.clip(begin + step, -FARTHEST, FARTHEST)
-        return _Point(end, step, inverse, tau, around, not values[0] > floor, rows)
+        return _Point(end, step, information, inverse, tau, around, not values[0] > floor, rows)
 
     def result(self, opened: Sequence[Opened]) -> PrivateLogisticFit:
         last = opened[-1]
@@ -173,7 +180,9 @@ class PrivateLogisticRegression(Program):
         size = len(point.end)
         turned = shared_noise(point.step) - np.eye(size)
         noise = point.inverse @ (point.score_noise * np.eye(size) + point.information_noise * turned) @ point.inverse
-        settled = bool(np.max(np.abs(point.step)) <= SETTLED)
+        moved = math.sqrt(max(float(point.step @ point.information @ point.step), 0.0) / point.weight)
+        errors = np.sqrt(np.diag(point.inverse + noise))
+        settled = bool(np.all(np.abs(point.step) * moved / 2 <= SETTLED * errors))
         return PrivateLogisticFit(
             design=self.design,
             names=self.design.names,
@@ -186,7 +195,7 @@ class PrivateLogisticRegression(Program):
             share=self._questions[-1][1],
             parties=len(last.parties),
             settled=settled,
-            notes=() if settled else ("The last step was long: more rounds, or more rows, are needed.",),
+            notes=() if settled else ("The last step was long: take more rounds, or more rows.",),
         )
 
     def terms(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ Moved      with r = |z|^2 <= p, a = sum |z_i| <= p, and sum_(i<=j) z_i^2 z_j^2 <
              L2, squared  S^2 (r q^2 + B^2 (r^2 + r)/2 q^2 (1-q)^2). With B^2 = 2 phi^5/(p+1), phi the golden ratio, it
                           is at most S^2 r q^2 (1 + phi^5 (1-q)^2) <= S^2 r: the least of (1-q^2)/(q^2 (1-q)^2) = (1+q)/
                           (q^2 (1-q)) is where q^2 + q = 1, and it is phi^5. So at most S^2 p: the information is free
-             L1           S (a q + B (a^2 + a)/2 q (1-q)) <= S a q (1 + (1-q)) <= S a <= S p for B = 2/(p + 1)
+             L1           S (a q + B (a^2 + a)/2 q (1-q)) <= S a q (1 + 2 (1-q)) <= 9/8 S p for B = 4/(p + 1): at q = 3/4
            Replacing a row moves them by at most twice as much. The count adds S^2/4 and S/2; replacing leaves it alone
 Why        cutting off towards 0 makes no word longer, and a factor of 1 - 2^-40 pays for all rounding before
 Row by row pi comes from a table, with straight lines in between (within 2e-8), and all else is +, -, * and trunc of
@@ -76,7 +76,7 @@ class LogisticWords:
     def weight(self) -> float:
         """B: how many times finer the information is than the score."""
         p = self.size
-        exact = Fraction(2, p + 1) if self.pure else 2 * FREE / (p + 1)
+        exact = Fraction(4, p + 1) if self.pure else 2 * FREE / (p + 1)
         return math.floor(1024 * (float(exact) if self.pure else math.sqrt(exact))) / 1024
 
     @property
@@ -90,9 +90,12 @@ class LogisticWords:
 
     def sensitivity(self, relation: Relation) -> Sensitivity:
         S, p = self.unit, self.size
+        l1, l2_squared = -(-9 * S * p // 8), S * S * p
+        if not self.pure:  # the weight is for the L2 norm, and nobody asks for the other one
+            l1 = S * p * (p + 3)
         if relation == "substitute":  # the number of rows stays
-            return Sensitivity(2 * S * p, 4 * S * S * p, self.length)
-        return Sensitivity(S * p + S // 2 * self.counted, S * S * p + S * S // 4 * self.counted, self.length)
+            return Sensitivity(2 * l1, 4 * l2_squared, self.length)
+        return Sensitivity(l1 + S // 2 * self.counted, l2_squared + S * S // 4 * self.counted, self.length)
 
     def sums(self, parts: Iterable[tuple[Floats, Floats]], b: Sequence[float]) -> list[int]:
         """The words, at the coefficients b, of rows and responses that come in parts."""

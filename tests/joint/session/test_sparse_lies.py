@@ -57,13 +57,13 @@ def test_a_party_whose_words_were_left_away(monkeypatch):
     """A root without its words has no path for them."""
 
     def shortened(party, address, reply):
-        if address == (1, "unmask") and party < 10:
+        if address == (1, "unmask") and party < 5:
             return encode(decode(reply) | {"path": decode(reply)["path"][1:]})
         return reply
 
     _, outcome = lied_to(monkeypatch, CoordinatorRound, tampered=shortened)
-    assert set(outcome.refusals) == {IDENTITIES[i].name for i in range(10)}
-    assert len(outcome.fits) == M - 10
+    assert set(outcome.refusals) == {IDENTITIES[i].name for i in range(5)}
+    assert len(outcome.fits) == M - 5
 
 
 def test_a_wrong_sum_is_shown_by_the_transcript(monkeypatch):

@@ -8,6 +8,7 @@ Refusals   rows outside the bounds, unknown categories, and results that are no 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,12 +39,12 @@ class CodedColumns:
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
-    @property
+    @cached_property
     def fraction_bits(self) -> tuple[int, ...]:
         """A code is the value times 2 to this power."""
         return tuple(column.fraction_bits for column in self.columns)
 
-    @property
+    @cached_property
     def code_limits(self) -> tuple[int, ...]:
         """No code of a column is larger than this."""
         return tuple(column.code_limit for column in self.columns)

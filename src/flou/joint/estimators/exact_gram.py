@@ -24,7 +24,7 @@ LIMB = 20  # bits
 ROWS = 1 << 14
 ALONE = 1 << 18  # multiplications up to which OpenBLAS works in one thread
 SHORTEST = 64  # rows; below it, threads are worth their wait
-FLUSH = 1 << 10  # blocks, each at most 2^52, that 64-bit integers add up
+FLUSH = 1 << 7  # blocks, each at most 2^52, of which 64-bit integers add up up to 16 at a place
 
 
 def exact_gram(batches: Iterable[Floats], limits: Sequence[int]) -> Matrix:
@@ -32,7 +32,7 @@ def exact_gram(batches: Iterable[Floats], limits: Sequence[int]) -> Matrix:
     limbs = [-(-(limit.bit_length() + 1) // LIMB) for limit in limits]
     first = np.concatenate([[0], np.cumsum(limbs)]).tolist()
     recent = np.zeros((first[-1], first[-1]), dtype=np.int64)
-    total = np.zeros((first[-1], first[-1]), dtype=object)
+    total = np.zeros((len(limits), len(limits)), dtype=object)
     pending = 0
     for batch in batches:
         for start in range(0, len(batch), ROWS):
@@ -40,12 +40,10 @@ def exact_gram(batches: Iterable[Floats], limits: Sequence[int]) -> Matrix:
             recent[np.ix_(used, used)] += _products(cut).astype(np.int64)
             pending += 1
             if pending == FLUSH:
-                total, recent, pending = total + recent, np.zeros_like(recent), 0
-    total = total + recent
-    size = len(limits)
-    places = [(i, j) for i in range(size) for j in range(i, size)]
-    words = [_joined(total[first[i] : first[i + 1], first[j] : first[j + 1]]) for i, j in places]
-    return from_upper(words, size)
+                total += _joined(recent, limbs)
+                recent[:], pending = 0, 0
+    matrix: Matrix = (total + _joined(recent, limbs)).tolist()
+    return matrix
 
 
 def _limbs(codes: Floats, limbs: Sequence[int], first: Sequence[int]) -> tuple[Floats, list[int]]:
@@ -78,9 +76,20 @@ def _products(limbs: Floats) -> Floats:
     return total
 
 
-def _joined(block: NDArray[np.object_]) -> int:
-    """The sum of the products of limbs, each at its place."""
-    return sum(int(value) << (LIMB * (a + b)) for (a, b), value in np.ndenumerate(block) if value)
+def _joined(products: NDArray[np.int64], limbs: Sequence[int]) -> NDArray[np.object_]:
+    """The sums of products of columns, from those of their limbs: each at its place, in Python integers."""
+    size, most = len(limbs), max(limbs, default=0)
+    rows = [(place, j) for j, count in enumerate(limbs) for place in range(count)]
+    places, columns = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+    wide = np.zeros((most, size, most, size), dtype=np.int64)
+    wide[places[:, None], columns[:, None], places, columns] = products
+    total = np.zeros((size, size), dtype=object)
+    for place in range(2 * most - 1):
+        pairs = range(max(0, place - most + 1), min(place, most - 1) + 1)
+        at_place = np.sum([wide[a, :, place - a, :] for a in pairs], axis=0)
+        if at_place.any():
+            total += at_place.astype(object) * (1 << (LIMB * place))
+    return total
 
 
 def upper_triangle(matrix: Sequence[Sequence[int]]) -> list[int]:

@@ -100,7 +100,7 @@ class CoordinatorSession:
 
     def close(self) -> None:
         """End the open step with the messages that are there."""
-        self.memory.keep(f"{_key(self.step.address)}/closed", encode(sorted(self._received)), sure=True)
+        self.memory.keep(f"{_key(self.step.address)}/closed", encode(sorted(self._received)))
         self._advance()
 
     def _advance(self) -> None:

@@ -2,8 +2,8 @@
 
 A memory keeps a value under a key once and for all: the same value may be kept again, another one is refused. That is
 how a party signs one list of survivors only, whatever it is told after a restart. ``FileMemory`` appends to a file, and
-what is marked as sure is on disk before :meth:`keep` returns. Secrets of a finished round are wiped by writing the file
-anew without them.
+what is marked as sure is on disk before :meth:`keep` returns, and everything that was kept before it. Secrets are
+wiped, when a session is over, by writing the file anew without them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class FileMemory(Memory):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()
-        self.path = Path(path)
+        self.path, self._renamed = Path(path), False
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._guard = _opened(self.path.with_name(f"{self.path.name}.lock"))
@@ -126,11 +126,14 @@ class FileMemory(Memory):
         self._file.flush()
         os.fsync(self._file.fileno())
         _sync_folder(self.path.parent)
+        self._renamed = False
 
     def _store(self, key: str, value: bytes, sure: bool) -> None:
         self._file.write(_entry(key, value))
         self._file.flush()
-        if sure:
+        if sure and self._renamed:
+            self._settle()
+        elif sure:
             os.fsync(self._file.fileno())
 
     def forget(self, prefix: str) -> None:
@@ -148,7 +151,7 @@ class FileMemory(Memory):
         os.replace(fresh, self.path)
         self._file = _opened(self.path)
         self._file.seek(0, os.SEEK_END)
-        self._settle()
+        self._renamed = True  # the folder may still know the old file, which holds the same promises
 
     def close(self) -> None:
         self._file.close()

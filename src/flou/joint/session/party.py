@@ -88,8 +88,8 @@ class PartySession:
         return told
 
     def _drawn(self, key: str, size: int) -> bytes:
-        """Secret bytes, the same ones after a restart."""
-        return self.memory.recall(key) or self.memory.keep(key, self.bits.take(size).tobytes(), sure=True)
+        """Secret bytes, the same ones after a restart; they are surely on disk when masked words are."""
+        return self.memory.recall(key) or self.memory.keep(key, self.bits.take(size).tobytes())
 
     # The session
 
@@ -108,16 +108,16 @@ class PartySession:
                 told = yield from self._round(setting, number, ask)
                 self._check_sums(setting, number, ask, told)
                 told = {key: value for key, value in told.items() if key not in ("record", "path")}
-                self.memory.keep(f"{number}/done", encode(told), sure=True)
+                self.memory.keep(f"{number}/done", encode(told))
             else:
                 told = decode(done)
-            self.memory.forget(f"{number}/secret")
             survivors = members(told["survivors"], setting.size)
             sums = codec.decode(codec.from_bytes(told["sums"], setting.width, setting.length))
             self.opened.append(Opened(ask, sums, tuple(plan.roster.names[party] for party in survivors)))
             head = digest("head", head, told["hash"])
         told = yield from self._say(head, (number + 1, "confirm"), {})
         self._check_confirmations(told, head, setting)
+        self.memory.forget("secret/")
         fit: Fit = program.result(self.opened)
         scalars = sum(opened.ask.length for opened in self.opened)
         return fit.with_provenance(
@@ -159,7 +159,7 @@ class PartySession:
 
     def _round(self, setting: Setting, number: int, ask: Ask) -> Steps:
         """One round; its last reply, with the sums."""
-        state = PartyRound(setting, self.party, self._drawn(f"{number}/secret", 32))
+        state = PartyRound(setting, self.party, self._drawn(f"secret/{number}", 32))
         told = yield from self._say(setting.id, (number, "advertise"), state.advertise())
         adverts = {party: Message.from_bytes(data) for party, data in _table(told, "adverts").items()}
         told = yield from self._say(setting.id, (number, "share"), state.share(adverts))

@@ -63,7 +63,24 @@ def test_values_are_moved_and_rows_without_one_are_left_out():
 def test_whatever_stands_in_the_cells_the_bounds_hold(formula):
     """Strange numbers and texts in all columns: no refusal, no value outside, and each row as if it were alone."""
     rng = np.random.default_rng(2)
-    strange = ["1", "2.5", "-1e300", "1e300", "inf", "-inf", "nan", "true", "u", "v", "", "  ", "0x1", "1,5", "-0", "😀"]
+    strange = [
+        "1",
+        "2.5",
+        "-1e300",
+        "1e300",
+        "inf",
+        "-inf",
+        "nan",
+        "true",
+        "u",
+        "v",
+        "",
+        "  ",
+        "0x1",
+        "1,5",
+        "-0",
+        "😀",
+    ]
     rows = {name: rng.choice(strange, 300) for name in SCHEMA}
     design = BoundedDesign(formula, SCHEMA)
     made = design.clamped(rows)
@@ -81,7 +98,7 @@ def test_whatever_stands_in_the_cells_the_bounds_hold(formula):
         ("z ~ x", "no bounds"),
         ("y ~ x + log(z)", "no bounds"),
         ("y ~ I(1 / x)", "no bounds"),
-        ("y ~ I(x**16) : I(x**16) : I(x**16)", "no bounds"),
+        ("y ~ I(x**16) : I(x**15)", "no bounds"),
         ("I(1) ~ 1", "reads no column"),
     ],
 )

@@ -40,7 +40,7 @@ def test_no_row_moves_the_words_farther_than_claimed(size, grid, counted, relati
 @pytest.mark.parametrize("norm", [0.3, 0.8, 1.0, 1.2, 1.4, 5.0])
 @pytest.mark.parametrize(("size", "grid"), [(2, 3), (3, 2)])
 def test_clipped_rows_move_the_words_no_farther_than_claimed(size, grid, norm, relation):
-    """For norms below 1, between, and above the longest row; the bound without a norm is larger unless it is the same."""
+    """For norms below 1, between, and above the longest row, the claim holds and is not above that without a norm."""
     gram = GramWords.of(size, grid, norm, False)
     l1, l2_squared = farthest(every_row(gram), relation)
     claim, plain = gram.sensitivity(relation), GramWords.of(size, grid, None, False).sensitivity(relation)

@@ -153,9 +153,20 @@ class PrivateLogisticRegression(Program):
         return Ask("point", words.length, words.limit, {"b": b}, share)
 
     def words(self, ask: Ask, rows: PartyRows) -> list[int]:
-        words = next(words for words, share in self._questions if (words.length, share) == (ask.length, ask.noise))
+        words = self._asked(ask)
         parts = (self._unit_rows(self.design.clamped(batch)) for batch in rows.batches(self.columns))
         return words.sums(parts, ask.parameters["b"])
+
+    def _asked(self, ask: Ask) -> LogisticWords:
+        """The words of the round whose noise is asked for."""
+        for words, share in self._questions:
+            if (words.length, share) == (ask.length, ask.noise):
+                return words
+        raise InvalidParameter(
+            "The question is none of this regression's.",
+            "Each round has its own noise, without which its words are not private.",
+            "Ask what next() says.",
+        )
 
     def _unit_rows(self, values: Floats) -> tuple[Floats, Floats]:
         return self.scale.regressors(values[:, :-1]), np.where(values[:, -1] >= 0.5, 1.0, 0.0)

@@ -53,6 +53,6 @@ def test_a_thousand_parties_lose_one_in_twenty():
     assert overhead[1] / overhead[0] < 2.2  # five times as many parties
     assert neighbours[1] / neighbours[0] < 2
     assert overhead[1] < 400 * neighbours[1]
-    assert neighbours[1] < 12 * math.log(m)
+    assert neighbours[1] < 16 * math.log(m)
     path = decode(outcome.coordinator.reply((1, "unmask"), 0))["path"]
     assert len(path) <= (m - 1).bit_length()

@@ -20,7 +20,7 @@ class Provenance:
     parties: tuple[str, ...]  # whose rows are in it
     rounds: int
     scalars: int  # numbers that were opened
-    transcript: str  # SHA-256 of the transcript, hexadecimal
+    transcript: str  # the hash of everything that was opened and confirmed, hexadecimal
     guarantee: Guarantee | None  # None: the opened sums are exact
 
     @property

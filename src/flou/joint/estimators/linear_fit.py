@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import fdtrc, ndtr, ndtri, stdtr, stdtrit
 
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design import Design
@@ -108,16 +108,14 @@ class LinearFit(Fit):
 
     @property
     def pvalues(self) -> Floats:
-        tails: Floats = 2 * self._law.sf(np.abs(self.tvalues))
+        below = -np.abs(self.tvalues)
+        tails: Floats = 2 * (stdtr(self.df_resid, below) if self.use_t else ndtr(below))
         return tails
-
-    @property
-    def _law(self) -> Any:
-        return stats.t(self.df_resid) if self.use_t else stats.norm()
 
     def conf_int(self, level: Number = 0.95) -> Floats:
         """An interval for each coefficient; its two ends are the columns."""
-        reach = self._law.ppf((1 + float(open_probability("level", level))) / 2) * self.bse
+        upper = (1 + float(open_probability("level", level))) / 2
+        reach = (stdtrit(self.df_resid, upper) if self.use_t else ndtri(upper)) * self.bse
         return np.column_stack([self.params - reach, self.params + reach])
 
     @property
@@ -161,7 +159,7 @@ class LinearFit(Fit):
     @property
     def f_pvalue(self) -> float:
         below = self.clusters - 1 if self.clusters is not None else self.df_resid
-        return float(stats.f.sf(self.fvalue, self._tested, below))
+        return float(fdtrc(self._tested, below, self.fvalue))
 
     @property
     def llf(self) -> float:

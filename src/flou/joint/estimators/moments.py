@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
@@ -158,7 +158,7 @@ class MomentsFit(Fit):
 
     def conf_int(self, level: Number = 0.95) -> Floats:
         """An interval for each mean, by Student's law; its two ends are the columns."""
-        reach = stats.t.ppf((1 + float(open_probability("level", level))) / 2, self.nobs - 1) * self.bse
+        reach = stdtrit(self.nobs - 1, (1 + float(open_probability("level", level))) / 2) * self.bse
         return np.column_stack([self.means - reach, self.means + reach])
 
     def to_dict(self) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ import pytest
 
 from flou.errors import InvalidParameter
 from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.private.row_by_row import Levels, RowByRow, read_numbers
+from flou.joint.estimators.private.row_by_row import MISSING, Levels, RowByRow, read_numbers
 
 CELLS = ["1", "2.5", "true", "abc", " 3 ", "1e2", "nan", "inf", "", "x1", "FALSE", "-0"]
 
@@ -56,11 +56,11 @@ def test_files_are_read_the_same_way(tmp_path):
 def test_a_category_is_the_same_in_any_company(levels):
     """The place of a cell does not depend on which other cells the file has."""
     known = Levels(levels)
-    cells = ["1", "2", "abc", "3", "true", "false", "x1", "7", "07", "8.0"]
+    cells = ["1", "2", "abc", "3", "true", "false", "x1", "7", "07", "8.0", "nan"]
     alone, together = [], []
     for cell in cells:
         for batch in PartyRows(table([cell])).batches(("x",)):
-            alone += known.places(batch["x"]).tolist()
+            alone += known.places(batch["x"]).tolist() or [MISSING]
     for batch in PartyRows(table(cells)).batches(("x",)):
         together += known.places(batch["x"]).tolist()
     assert alone == together

@@ -26,6 +26,8 @@ DROWNED = "The noise drowns the regressors: errors have no bound. Take more rows
 
 def guarantee_note(guarantee: Guarantee, share: NoiseShare, parties: int) -> str:
     """What was promised, and what the promise rests on."""
+    if share.honest > parties:
+        return f"{guarantee!r} does not hold: it needs the noise of {share.honest} parties, and {parties} took part."
     honest = f"{share.honest} of {parties} parties" if share.honest < parties else f"all {parties} parties"
     return f"{guarantee!r}, if {honest} add their noise ({share.kind}) and keep it to themselves."
 

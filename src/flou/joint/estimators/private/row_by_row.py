@@ -4,7 +4,7 @@ Why        a text file's column is read as numbers when all of its cells are: on
            meaning of all others, and one row would then move the sums by more than a row's part
 Numbers    a cell that reads as a number is that number, true and false are 1 and 0; all others are missing
 Levels     a category equals a cell when both read as the same number, or neither does and the texts are the same: "1",
-           "1.0" and 1 are one category wherever they stand
+           "1.0" and 1 are one category wherever they stand, and "nan" is missing wherever it stands
 Refusals   none because of a value: all that a cell decides is what becomes of its own row
 """
 
@@ -20,11 +20,12 @@ from flou.errors import InvalidParameter
 from flou.joint.estimators.party_rows import Batch, PartyRows
 from flou.parameters import shown
 
-__all__ = ["Levels", "RowByRow", "read_numbers"]
+__all__ = ["MISSING", "UNKNOWN", "Levels", "RowByRow", "read_numbers"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = str | int | bool
 
+UNKNOWN, MISSING = -1, -2
 TRUTH = {"true": "1", "false": "0"}
 
 
@@ -73,15 +74,15 @@ class Levels:
         self._numbers = np.array(sorted(key for key in keys if isinstance(key, float)))
 
     def places(self, cells: NDArray[Any]) -> NDArray[np.int64]:
-        """The place of each cell; -1 for what is not a category."""
+        """The place of each cell; UNKNOWN for what is not a category, and MISSING for what is no value at all."""
         if cells.dtype.kind != "f":
             known = _Places(self._places)
             return np.fromiter(map(known.__getitem__, cells.tolist()), dtype=np.int64, count=len(cells))
         if not self._numbers.size:
-            return np.full(len(cells), -1, dtype=np.int64)
+            return np.full(len(cells), UNKNOWN, dtype=np.int64)
         near = np.minimum(np.searchsorted(self._numbers, cells), len(self._numbers) - 1)
         places = np.array([self._places[number] for number in self._numbers.tolist()], dtype=np.int64)
-        return np.where(self._numbers[near] == cells, places[near], -1)
+        return np.where(self._numbers[near] == cells, places[near], UNKNOWN)
 
 
 class _Places(dict[str, int]):
@@ -89,7 +90,8 @@ class _Places(dict[str, int]):
         self._public = places
 
     def __missing__(self, text: str) -> int:
-        self[text] = place = self._public.get(_key(text), -1)
+        key = _key(text)
+        self[text] = place = MISSING if key != key else self._public.get(key, UNKNOWN)
         return place
 
 
@@ -107,15 +109,19 @@ class RowByRow(PartyRows):
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         for batch in self._source.batches(columns):
             read = {name: self._read(name, batch[name]) for name in columns}
-            there = [~np.isnan(values) for name, values in read.items() if name not in self._categories]
-            present = np.logical_and.reduce(there) if there else slice(None)
-            yield {name: values[present] for name, values in read.items()}
+            present = np.logical_and.reduce([there for _, there in read.values()])
+            yield {name: values[present] for name, (values, _) in read.items()}
 
-    def _read(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    def _read(self, name: str, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """The cells of a column, and where there are any."""
         levels = self._categories.get(name)
         if levels is None:
-            return read_numbers(values)
-        if all(isinstance(level, str) for level in levels.values):
-            known: list[Any] = [str(level) for level in levels.values]
-            return np.array([*known, max(known, key=len) + "+"])[levels.places(values)]  # a text longer than all
-        return np.array([*map(float, levels.values), np.inf])[levels.places(values)]
+            numbers = read_numbers(values)
+            return numbers, ~np.isnan(numbers)
+        places = levels.places(values)
+        texts = [level for level in levels.values if isinstance(level, str)]
+        if len(texts) == len(levels.values):
+            known: NDArray[Any] = np.array([*texts, max(texts, key=len) + "+"])  # the last is longer than all others
+        else:
+            known = np.array([*map(float, levels.values), np.inf])
+        return known[np.maximum(places, UNKNOWN)], places != MISSING

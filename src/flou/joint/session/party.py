@@ -23,7 +23,7 @@ from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import bounds, codec
 from flou.joint.round.merkle import included
-from flou.joint.round.messages import Message, bitmap, malformed, members, signed
+from flou.joint.round.messages import TAG, Message, bitmap, malformed, members, signed
 from flou.joint.round.party import PartyRound
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Setting
@@ -76,8 +76,9 @@ class PartySession:
         key = f"{number}/{step}"
         message = self.memory.recall(key)
         if message is None:
-            made = signed(self.identity, self.party, at, step, dict(content), attachment).to_bytes()
-            message = self.memory.keep(key, made, sure=step in ("mask", "agree"))
+            made = signed(self.identity, self.party, at, step, content, attachment)
+            self.plan.roster.trust(self.party, made.signature, TAG, made.body)
+            message = self.memory.keep(key, made.to_bytes(), sure=step in ("mask", "agree"))
         reply = yield address, message
         self.memory.keep(f"{key}/reply", digest("reply", reply))
         told = decode(reply)

@@ -8,7 +8,7 @@ Moved      with r = |z|^2 <= p, a = sum |z_i| <= p, and sum_(i<=j) z_i^2 z_j^2 <
              L2, squared  S^2 (r q^2 + B^2 (r^2 + r)/2 q^2 (1-q)^2). With B^2 = 2 phi^5/(p+1), phi the golden ratio, it
                           is at most S^2 r q^2 (1 + phi^5 (1-q)^2) <= S^2 r: the least of (1-q^2)/(q^2 (1-q)^2) = (1+q)/
                           (q^2 (1-q)) is where q^2 + q = 1, and it is phi^5. So at most S^2 p: the information is free
-             L1           S (a q + B (a^2 + a)/2 q (1-q)) <= S a q (1 + 2 (1-q)) <= 9/8 S p for B = 4/(p + 1): at q = 3/4
+             L1           S (a q + B (a^2 + a)/2 q (1-q)) <= S a q (1 + 2 (1-q)) <= 9/8 S p for B = 4/(p+1), q = 3/4
            Replacing a row moves them by at most twice as much. The count adds S^2/4 and S/2; replacing leaves it alone
 Why        cutting off towards 0 makes no word longer, and a factor of 1 - 2^-40 pays for all rounding before
 Row by row pi comes from a table, with straight lines in between (within 2e-8), and all else is +, -, * and trunc of

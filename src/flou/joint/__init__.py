@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from flou.joint.estimators.logistic_fit import LogisticFit
     from flou.joint.estimators.moments import Moments, MomentsFit
     from flou.joint.estimators.penalised import PenalisedFit
+    from flou.joint.estimators.private.histogram import PrivateHistogram, PrivateHistogramFit
+    from flou.joint.estimators.private.linear import PrivateLinearFit, PrivateLinearRegression
+    from flou.joint.estimators.private.logistic import PrivateLogisticFit, PrivateLogisticRegression
+    from flou.joint.estimators.private.quantiles import PrivateQuantiles
+    from flou.joint.estimators.private.quantiles_fit import PrivateQuantilesFit
     from flou.joint.estimators.quantiles import Quantiles
     from flou.joint.estimators.quantiles_fit import QuantilesFit
     from flou.joint.estimators.vector_sum import VectorSum, VectorSumFit
@@ -47,6 +52,11 @@ _PLACES = {
     "estimators.logistic_fit": ("LogisticFit",),
     "estimators.moments": ("Moments", "MomentsFit"),
     "estimators.penalised": ("PenalisedFit",),
+    "estimators.private.histogram": ("PrivateHistogram", "PrivateHistogramFit"),
+    "estimators.private.linear": ("PrivateLinearFit", "PrivateLinearRegression"),
+    "estimators.private.logistic": ("PrivateLogisticFit", "PrivateLogisticRegression"),
+    "estimators.private.quantiles": ("PrivateQuantiles",),
+    "estimators.private.quantiles_fit": ("PrivateQuantilesFit",),
     "estimators.quantiles": ("Quantiles",),
     "estimators.quantiles_fit": ("QuantilesFit",),
     "estimators.vector_sum": ("VectorSum", "VectorSumFit"),
@@ -73,6 +83,14 @@ __all__ = [
     "PenalisedFit",
     "Plan",
     "Policy",
+    "PrivateHistogram",
+    "PrivateHistogramFit",
+    "PrivateLinearFit",
+    "PrivateLinearRegression",
+    "PrivateLogisticFit",
+    "PrivateLogisticRegression",
+    "PrivateQuantiles",
+    "PrivateQuantilesFit",
     "Provenance",
     "Quantiles",
     "QuantilesFit",

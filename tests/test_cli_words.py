@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import flou
 from flou.ask import STATISTICS, Asked, condition, epsilon_of, parsed, shares
-from flou.summaries.tokens import tokens
 from flou.central import Count, Ecdf, GroupedHistogram, Histogram, Keys, Mean, Quantiles, Total
 from flou.central.quantile_calls import FIVE
 from flou.summaries.condition import Comparison
+from flou.summaries.tokens import tokens
 
 NAMES = ["age", "net salary", "by", "it's", "10", "mean", "pay-2020"]
 SCHEMA = flou.Schema(

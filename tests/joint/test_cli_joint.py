@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from flou import cli
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.registry import ESTIMATORS
-from flou.joint.estimators.vector_sum import VectorSum
 from flou.joint.session.simulate import simulate
 from flou.joint.transport.tls import server_context
 

@@ -16,9 +16,9 @@ import pytest
 
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
-from flou.joint.estimators.linear import LinearRegression
+from flou.joint.estimators.distribution.vector_sum import VectorSum
+from flou.joint.estimators.linear.linear import LinearRegression
 from flou.joint.estimators.program import Program
-from flou.joint.estimators.vector_sum import VectorSum
 from flou.joint.session.transcript import verified
 from flou.joint.transport.tls import self_signed
 

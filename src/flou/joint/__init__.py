@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from flou.joint.agreement.identity import Identity, Roster
     from flou.joint.agreement.plan import Plan
     from flou.joint.agreement.policy import Policy
-    from flou.joint.estimators.distribution import Ecdf, Histogram
-    from flou.joint.estimators.distribution_fit import EcdfFit, HistogramFit
+    from flou.joint.estimators.distribution.distribution import Ecdf, Histogram
+    from flou.joint.estimators.distribution.distribution_fit import EcdfFit, HistogramFit
+    from flou.joint.estimators.distribution.quantiles import Quantiles
+    from flou.joint.estimators.distribution.quantiles_fit import QuantilesFit
+    from flou.joint.estimators.distribution.vector_sum import VectorSum, VectorSumFit
     from flou.joint.estimators.fit import Fit, Provenance
-    from flou.joint.estimators.likelihood import MaximumLikelihood
-    from flou.joint.estimators.likelihood_fit import LikelihoodFit
-    from flou.joint.estimators.likelihood_model import register_model
-    from flou.joint.estimators.linear import LinearRegression
-    from flou.joint.estimators.linear_fit import LinearFit
-    from flou.joint.estimators.logistic import LogisticRegression
-    from flou.joint.estimators.logistic_fit import LogisticFit
-    from flou.joint.estimators.moments import Moments, MomentsFit
-    from flou.joint.estimators.penalised import PenalisedFit
+    from flou.joint.estimators.likelihood.likelihood import MaximumLikelihood
+    from flou.joint.estimators.likelihood.likelihood_fit import LikelihoodFit
+    from flou.joint.estimators.likelihood.likelihood_model import register_model
+    from flou.joint.estimators.likelihood.logistic import LogisticRegression
+    from flou.joint.estimators.likelihood.logistic_fit import LogisticFit
+    from flou.joint.estimators.linear.linear import LinearRegression
+    from flou.joint.estimators.linear.linear_fit import LinearFit
+    from flou.joint.estimators.linear.moments import Moments, MomentsFit
+    from flou.joint.estimators.linear.penalised import PenalisedFit
     from flou.joint.estimators.private.histogram import PrivateHistogram, PrivateHistogramFit
     from flou.joint.estimators.private.linear import PrivateLinearFit, PrivateLinearRegression
     from flou.joint.estimators.private.logistic import PrivateLogisticFit, PrivateLogisticRegression
     from flou.joint.estimators.private.quantiles import PrivateQuantiles
     from flou.joint.estimators.private.quantiles_fit import PrivateQuantilesFit
-    from flou.joint.estimators.quantiles import Quantiles
-    from flou.joint.estimators.quantiles_fit import QuantilesFit
-    from flou.joint.estimators.vector_sum import VectorSum, VectorSumFit
     from flou.joint.session.transcript import verified
     from flou.joint.simulation import simulate
 
@@ -40,26 +40,26 @@ _PLACES = {
     "agreement.identity": ("Identity", "Roster"),
     "agreement.plan": ("Plan",),
     "agreement.policy": ("Policy",),
-    "estimators.distribution": ("Ecdf", "Histogram"),
-    "estimators.distribution_fit": ("EcdfFit", "HistogramFit"),
+    "estimators.distribution.distribution": ("Ecdf", "Histogram"),
+    "estimators.distribution.distribution_fit": ("EcdfFit", "HistogramFit"),
     "estimators.fit": ("Fit", "Provenance"),
-    "estimators.likelihood": ("MaximumLikelihood",),
-    "estimators.likelihood_fit": ("LikelihoodFit",),
-    "estimators.likelihood_model": ("register_model",),
-    "estimators.linear": ("LinearRegression",),
-    "estimators.linear_fit": ("LinearFit",),
-    "estimators.logistic": ("LogisticRegression",),
-    "estimators.logistic_fit": ("LogisticFit",),
-    "estimators.moments": ("Moments", "MomentsFit"),
-    "estimators.penalised": ("PenalisedFit",),
+    "estimators.likelihood.likelihood": ("MaximumLikelihood",),
+    "estimators.likelihood.likelihood_fit": ("LikelihoodFit",),
+    "estimators.likelihood.likelihood_model": ("register_model",),
+    "estimators.linear.linear": ("LinearRegression",),
+    "estimators.linear.linear_fit": ("LinearFit",),
+    "estimators.likelihood.logistic": ("LogisticRegression",),
+    "estimators.likelihood.logistic_fit": ("LogisticFit",),
+    "estimators.linear.moments": ("Moments", "MomentsFit"),
+    "estimators.linear.penalised": ("PenalisedFit",),
     "estimators.private.histogram": ("PrivateHistogram", "PrivateHistogramFit"),
     "estimators.private.linear": ("PrivateLinearFit", "PrivateLinearRegression"),
     "estimators.private.logistic": ("PrivateLogisticFit", "PrivateLogisticRegression"),
     "estimators.private.quantiles": ("PrivateQuantiles",),
     "estimators.private.quantiles_fit": ("PrivateQuantilesFit",),
-    "estimators.quantiles": ("Quantiles",),
-    "estimators.quantiles_fit": ("QuantilesFit",),
-    "estimators.vector_sum": ("VectorSum", "VectorSumFit"),
+    "estimators.distribution.quantiles": ("Quantiles",),
+    "estimators.distribution.quantiles_fit": ("QuantilesFit",),
+    "estimators.distribution.vector_sum": ("VectorSum", "VectorSumFit"),
     "session.transcript": ("verified",),
     "simulation": ("simulate",),
 }

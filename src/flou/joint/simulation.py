@@ -34,7 +34,7 @@ def simulate(
             "Write for example formula='y ~ x1 + x2'.",
         )
     if formula is not None:
-        from flou.joint.estimators.linear import LinearRegression
+        from flou.joint.estimators.linear.linear import LinearRegression
 
         program = LinearRegression(formula, schema, covariance=covariance)
     assert program is not None

@@ -12,8 +12,8 @@ from flou.domain import toml
 from flou.errors import FlouError, InvalidParameter, ProtocolError
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.program import Ask
-from flou.joint.estimators.vector_sum import VectorSum
 from flou.joint.masking.noise import polya_share
 
 IDENTITIES = [Identity.generate(f"p{i:03d}") for i in range(120)]

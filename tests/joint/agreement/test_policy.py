@@ -11,7 +11,7 @@ from flou.guarantee import ApproxDP, PureDP
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
 from flou.joint.agreement.policy import Policy
-from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 
 IDENTITIES = [Identity.generate(f"p{i}") for i in range(5)]
 ROSTER = Roster.of(IDENTITIES)

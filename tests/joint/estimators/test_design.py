@@ -10,7 +10,7 @@ from formulaic import model_matrix
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.design import Design
+from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.party_rows import PartyRows
 
 SCHEMA = Schema(

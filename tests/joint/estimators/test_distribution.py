@@ -7,7 +7,7 @@ import pytest
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.distribution import Ecdf, Histogram
+from flou.joint.estimators.distribution.distribution import Ecdf, Histogram
 from flou.joint.estimators.fit import Provenance
 from flou.joint.estimators.registry import program_of
 from joint.estimators.summed import parts, run

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flou.joint.estimators import exact_gram as module
-from flou.joint.estimators.exact_gram import exact_gram, from_upper, upper_triangle
+from flou.joint.estimators.linear import exact_gram as module
+from flou.joint.estimators.linear.exact_gram import exact_gram, from_upper, upper_triangle
 
 
 def in_python(codes):

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from flou.joint.estimators import exact_solve as module
-from flou.joint.estimators.exact_gram import exact_gram
-from flou.joint.estimators.exact_solve import Dependent, orthogonalised
+from flou.joint.estimators.linear import exact_solve as module
+from flou.joint.estimators.linear.exact_gram import exact_gram
+from flou.joint.estimators.linear.exact_solve import Dependent, orthogonalised
 
 
 def made_gram(n, d, bits=50, seed=0):

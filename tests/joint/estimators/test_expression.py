@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.expression import EVERYTHING, Expression, Extent
+from flou.joint.estimators.design.expression import EVERYTHING, Expression, Extent
 
 REFUSED = [
     "__import__('os').system('touch here')",

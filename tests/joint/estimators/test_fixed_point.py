@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flou.errors import InvalidData
-from flou.joint.estimators.fixed_point import FixedPoint
+from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 
 GRID = FixedPoint(fraction=3, bound=4)
 FINITE = st.floats(-1e6, 1e6)

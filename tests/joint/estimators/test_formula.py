@@ -6,7 +6,7 @@ import time
 import pytest
 
 from flou.errors import InvalidParameter, MissingExtra
-from flou.joint.estimators.formula import Formula
+from flou.joint.estimators.design.formula import Formula
 
 REFUSED = [
     "y ~ __import__('os').system('touch here')",

@@ -12,7 +12,7 @@ import statsmodels.formula.api as smf
 from flou import Categories, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.fit import Provenance
-from flou.joint.estimators.linear import LinearRegression
+from flou.joint.estimators.linear.linear import LinearRegression
 from flou.joint.estimators.registry import program_of
 from joint.estimators.exact_reference import exact_least_squares
 from joint.estimators.summed import run

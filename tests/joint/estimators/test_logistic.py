@@ -15,9 +15,9 @@ from numpy import log  # noqa: F401 - of the formulas that statsmodels evaluates
 
 from flou import Boolean, Categories, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter, ProtocolError
-from flou.joint.estimators.coordinates import Coordinates
 from flou.joint.estimators.fit import Provenance
-from flou.joint.estimators.logistic import LogisticRegression
+from flou.joint.estimators.likelihood.coordinates import Coordinates
+from flou.joint.estimators.likelihood.logistic import LogisticRegression
 from flou.joint.estimators.registry import program_of
 from joint.estimators.summed import parts, run
 

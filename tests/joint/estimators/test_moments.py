@@ -13,7 +13,7 @@ from scipy import stats
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.fit import Provenance
-from flou.joint.estimators.moments import Moments
+from flou.joint.estimators.linear.moments import Moments
 from flou.joint.estimators.registry import program_of
 from joint.estimators.summed import run
 

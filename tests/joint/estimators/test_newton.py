@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from flou.joint.estimators import newton
-from flou.joint.estimators.cholesky import Cholesky, dot
-from flou.joint.estimators.newton import ARRIVED, Point, walk
+from flou.joint.estimators.likelihood import newton
+from flou.joint.estimators.likelihood.cholesky import Cholesky, dot
+from flou.joint.estimators.likelihood.newton import ARRIVED, Point, walk
 
 MADE = np.random.default_rng(3)
 

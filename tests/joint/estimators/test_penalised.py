@@ -12,7 +12,7 @@ from sklearn.linear_model import ElasticNet, Lasso, Ridge
 from flou import Categories, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.fit import Provenance
-from flou.joint.estimators.linear import LinearRegression
+from flou.joint.estimators.linear.linear import LinearRegression
 from flou.joint.estimators.party_rows import PartyRows
 from joint.estimators.summed import run
 

@@ -11,10 +11,10 @@ from scipy.stats import binom
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter, ProtocolError
-from flou.joint.estimators.ordered_grid import FloatGrid, GrainGrid
+from flou.joint.estimators.distribution.ordered_grid import FloatGrid, GrainGrid
+from flou.joint.estimators.distribution.quantiles import Quantiles
+from flou.joint.estimators.distribution.quantiles_fit import around
 from flou.joint.estimators.program import Opened
-from flou.joint.estimators.quantiles import Quantiles
-from flou.joint.estimators.quantiles_fit import around
 from flou.joint.estimators.registry import program_of
 from joint.estimators.summed import parts, run
 

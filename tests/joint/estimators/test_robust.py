@@ -10,7 +10,7 @@ import statsmodels.formula.api as smf
 
 from flou import Categories, Integers, Schema
 from flou.errors import InvalidData
-from flou.joint.estimators.linear import LinearRegression
+from flou.joint.estimators.linear.linear import LinearRegression
 from joint.estimators.exact_reference import exact_least_squares
 from joint.estimators.summed import run
 

@@ -11,7 +11,7 @@ from flou.bits import SeededBits
 from flou.errors import FlouError
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
-from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.masking import codec
 from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.round.messages import Message, signed

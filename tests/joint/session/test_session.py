@@ -11,7 +11,7 @@ import pytest
 
 from flou.errors import InvalidData, ProtocolError
 from flou.joint.agreement.policy import Policy
-from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.masking.noise import polya_share
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from flou.joint.agreement.canonical import decode
-from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.session.simulate import Simulation, simulate
 from joint.session.sessions import STEPS
 

@@ -13,7 +13,7 @@ import numpy as np
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
 from flou.joint.agreement.policy import Policy
-from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
 from flou.joint.transport.http import request

@@ -12,7 +12,7 @@ from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.agreement.canonical import digest
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
-from flou.joint.estimators.vector_sum import VectorSum
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.round.messages import Message, signed
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory

@@ -13,14 +13,14 @@ __all__ = ["ESTIMATORS", "program_of", "program_type", "registered"]
 
 HERE = "flou.joint.estimators"
 ESTIMATORS = {  # where each lives
-    "vector sum": f"{HERE}.vector_sum",
-    "moments": f"{HERE}.moments",
-    "ols": f"{HERE}.linear",
-    "logit": f"{HERE}.logistic",
-    "likelihood": f"{HERE}.likelihood",
-    "histogram": f"{HERE}.distribution",
-    "ecdf": f"{HERE}.distribution",
-    "quantiles": f"{HERE}.quantiles",
+    "vector sum": f"{HERE}.distribution.vector_sum",
+    "moments": f"{HERE}.linear.moments",
+    "ols": f"{HERE}.linear.linear",
+    "logit": f"{HERE}.likelihood.logistic",
+    "likelihood": f"{HERE}.likelihood.likelihood",
+    "histogram": f"{HERE}.distribution.distribution",
+    "ecdf": f"{HERE}.distribution.distribution",
+    "quantiles": f"{HERE}.distribution.quantiles",
     "private ols": f"{HERE}.private.linear",
     "private logit": f"{HERE}.private.logistic",
     "private histogram": f"{HERE}.private.histogram",

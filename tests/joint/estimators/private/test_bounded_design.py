@@ -7,7 +7,7 @@ import pytest
 
 from flou import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design import Design
+from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.private.bounded_design import BoundedDesign
 from flou.joint.estimators.private.unit_scale import UnitScale
 

@@ -11,7 +11,7 @@ from flou import Boolean, Categories, Integers, Interval
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.guarantee import ZCDP, PureDP
-from flou.joint.estimators.distribution import Histogram
+from flou.joint.estimators.distribution.distribution import Histogram
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.histogram import PrivateHistogram, _projected
 from flou.joint.estimators.registry import program_of

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from flou.domain import Boolean, Integers, Interval, Schema
 from flou.errors import InvalidParameter
-from flou.joint.estimators.coded_columns import public_levels
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.design_column import LARGEST, DesignColumn
+from flou.joint.estimators.design.coded_columns import public_levels
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.design_column import LARGEST, DesignColumn
 from flou.joint.estimators.party_rows import Batch
 from flou.joint.estimators.private.row_by_row import Levels, read_numbers
 from flou.parameters import shown

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from flou.domain.table import checked_table
 from flou.guarantee import Guarantee
-from flou.joint.estimators.distribution import Category, Histogram
-from flou.joint.estimators.distribution_fit import HistogramFit
+from flou.joint.estimators.distribution.distribution import Category, Histogram
+from flou.joint.estimators.distribution.distribution_fit import HistogramFit
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity

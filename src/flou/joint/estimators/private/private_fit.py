@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.guarantee import Guarantee
-from flou.joint.estimators.design import Design
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.predict import predicted
 from flou.joint.estimators.fit import Fit
-from flou.joint.estimators.predict import predicted
 from flou.joint.estimators.summary_table import SummaryTable, coefficient_rows, decimal, provenance_facts
 from flou.joint.masking.noise import NoiseShare
 from flou.parameters import Number, open_probability

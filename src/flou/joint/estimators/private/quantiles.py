@@ -24,7 +24,7 @@ from flou.domain import Boolean, Integers, Interval, Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
-from flou.joint.estimators.distribution import MOST_ROWS, limits
+from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity
 from flou.joint.estimators.private.quantiles_fit import PrivateQuantilesFit

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from flou.domain import Categories, Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter
-from flou.joint.estimators import robust
-from flou.joint.estimators.coded_columns import level_places, public_levels
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
-from flou.joint.estimators.linear_fit import LinearFit
-from flou.joint.estimators.linear_sums import LinearSums
+from flou.joint.estimators.design.coded_columns import level_places, public_levels
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.linear import robust
+from flou.joint.estimators.linear.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
+from flou.joint.estimators.linear.linear_fit import LinearFit
+from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.party_rows import Batch, PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.raw_moments import RawMoments
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.likelihood.raw_moments import RawMoments
 
 __all__ = ["Coordinates"]
 

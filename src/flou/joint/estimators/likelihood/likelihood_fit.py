@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flou.joint.estimators.asymptotic import Asymptotic
+from flou.joint.estimators.likelihood.asymptotic import Asymptotic
 from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
 
 __all__ = ["LikelihoodFit"]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from flou.domain import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.design_column import DesignColumn, product_extent
-from flou.joint.estimators.expression import EVERYTHING, Expression, Extent
+from flou.joint.estimators.design.design_column import DesignColumn, product_extent
+from flou.joint.estimators.design.expression import EVERYTHING, Expression, Extent
 from flou.joint.estimators.party_rows import Batch
 from flou.parameters import shown
 

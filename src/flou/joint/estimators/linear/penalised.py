@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.exact_solve import Dependent, orthogonalised
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.predict import predicted
 from flou.joint.estimators.fit import Fit
-from flou.joint.estimators.linear_sums import LinearSums
-from flou.joint.estimators.predict import predicted
+from flou.joint.estimators.linear.exact_solve import Dependent, orthogonalised
+from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
 from flou.parameters import Number, exact, is_number, probability, shown
 
 if TYPE_CHECKING:
-    from flou.joint.estimators.linear_fit import LinearFit
+    from flou.joint.estimators.linear.linear_fit import LinearFit
 
 __all__ = ["PenalisedFit", "elastic_net", "ridge"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flou.errors import InvalidParameter, MissingExtra
-from flou.joint.estimators.expression import LONGEST, Expression, refused
+from flou.joint.estimators.design.expression import LONGEST, Expression, refused
 from flou.parameters import shown
 
 __all__ = ["Factor", "Formula"]

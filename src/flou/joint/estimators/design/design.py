@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from flou.domain import Categories, Schema
 from flou.errors import InvalidParameter
-from flou.joint.estimators.coded_columns import CodedColumns, made_column, public_levels
-from flou.joint.estimators.contrasts import scoped_terms
-from flou.joint.estimators.design_column import DesignColumn
-from flou.joint.estimators.expression import Expression
-from flou.joint.estimators.formula import Factor, Formula
+from flou.joint.estimators.design.coded_columns import CodedColumns, made_column, public_levels
+from flou.joint.estimators.design.contrasts import scoped_terms
+from flou.joint.estimators.design.design_column import DesignColumn
+from flou.joint.estimators.design.expression import Expression
+from flou.joint.estimators.design.formula import Factor, Formula
 from flou.joint.estimators.party_rows import Batch
 from flou.parameters import shown
 

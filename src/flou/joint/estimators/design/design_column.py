@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flou.joint.estimators.expression import Expression, Extent
+from flou.joint.estimators.design.expression import Expression, Extent
 
 __all__ = ["DesignColumn", "product_extent"]
 

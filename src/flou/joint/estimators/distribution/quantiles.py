@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from flou.domain import Boolean, Categories, Integers, Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter, ProtocolError
-from flou.joint.estimators.distribution import MOST_ROWS, limits, numbers
-from flou.joint.estimators.distribution_fit import no_rows
-from flou.joint.estimators.ordered_grid import FloatGrid, GrainGrid, OrderedGrid
+from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits, numbers
+from flou.joint.estimators.distribution.distribution_fit import no_rows
+from flou.joint.estimators.distribution.ordered_grid import FloatGrid, GrainGrid, OrderedGrid
+from flou.joint.estimators.distribution.quantile_search import Search, latest
+from flou.joint.estimators.distribution.quantiles_fit import QuantilesFit, ranks
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.quantile_search import Search, latest
-from flou.joint.estimators.quantiles_fit import QuantilesFit, ranks
 from flou.joint.estimators.registry import registered
 from flou.parameters import Number, integer, is_number, open_probability, shown
 from flou.parameters import exact as rational

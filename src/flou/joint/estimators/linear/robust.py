@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.errors import InvalidData
-from flou.joint.estimators.exact_gram import from_upper
-from flou.joint.estimators.linear_sums import LinearSums
+from flou.joint.estimators.linear.exact_gram import from_upper
+from flou.joint.estimators.linear.linear_sums import LinearSums
 
 __all__ = [
     "HC",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.distribution_fit import rank_of
+from flou.joint.estimators.distribution.distribution_fit import rank_of
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.summary_table import SummaryTable, provenance_facts
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.joint.estimators.likelihood_model import register_model
+from flou.joint.estimators.likelihood.likelihood_model import register_model
 
 __all__: list[str] = []
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.asymptotic import Asymptotic
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.predict import predicted
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.predict import predicted
+from flou.joint.estimators.likelihood.asymptotic import Asymptotic
 from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
 
 __all__ = ["LogisticFit"]

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc, ndtr, ndtri, stdtr, stdtrit
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design import Design
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.predict import predicted
 from flou.joint.estimators.fit import Fit
-from flou.joint.estimators.linear_sums import LinearSums
-from flou.joint.estimators.penalised import PenalisedFit, elastic_net, ridge
-from flou.joint.estimators.predict import predicted
-from flou.joint.estimators.robust import correction
+from flou.joint.estimators.linear.linear_sums import LinearSums
+from flou.joint.estimators.linear.penalised import PenalisedFit, elastic_net, ridge
+from flou.joint.estimators.linear.robust import correction
 from flou.joint.estimators.summary_table import SummaryTable, coefficient_rows, decimal, provenance_facts
 from flou.parameters import Number, open_probability
 

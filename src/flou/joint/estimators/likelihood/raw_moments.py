@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.joint.estimators.fixed_point import FixedPoint
+from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 
 __all__ = ["WORDS", "RawMoments"]
 

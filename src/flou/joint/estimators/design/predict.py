@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.joint.estimators.design import Design
+from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.party_rows import PartyRows
 
 __all__ = ["predicted"]

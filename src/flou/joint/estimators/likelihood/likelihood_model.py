@@ -98,7 +98,7 @@ def register_model(
 
 def model_of(name: Any, fingerprint: Any = None) -> LikelihoodModel:
     """The model of this name, and of this source if a fingerprint is given."""
-    import flou.joint.estimators.likelihood_families  # noqa: F401 - registers those that come with flou
+    import flou.joint.estimators.likelihood.likelihood_families  # noqa: F401 - registers those that come with flou
 
     if not isinstance(name, str) or name not in MODELS:
         raise InvalidParameter(

@@ -29,18 +29,18 @@ from numpy.typing import NDArray
 from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.cholesky import Cholesky
-from flou.joint.estimators.coordinates import Coordinates
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.likelihood_fit import LikelihoodFit
-from flou.joint.estimators.likelihood_model import model_of
-from flou.joint.estimators.likelihood_point import WORDS, LikelihoodPoint, length, words
-from flou.joint.estimators.logistic_start import moment_columns
-from flou.joint.estimators.newton import Walk, walk
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.likelihood.cholesky import Cholesky
+from flou.joint.estimators.likelihood.coordinates import Coordinates
+from flou.joint.estimators.likelihood.likelihood_fit import LikelihoodFit
+from flou.joint.estimators.likelihood.likelihood_model import model_of
+from flou.joint.estimators.likelihood.likelihood_point import WORDS, LikelihoodPoint, length, words
+from flou.joint.estimators.likelihood.logistic_start import moment_columns
+from flou.joint.estimators.likelihood.newton import Walk, walk
+from flou.joint.estimators.likelihood.raw_moments import WORDS as MOMENT_WORDS
+from flou.joint.estimators.likelihood.raw_moments import RawMoments
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.raw_moments import WORDS as MOMENT_WORDS
-from flou.joint.estimators.raw_moments import RawMoments
 from flou.joint.estimators.registry import registered
 from flou.parameters import choice, integer, is_number, shown
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.errors import InvalidData
-from flou.joint.estimators.exact_solve import Dependent, Orthogonal, orthogonalised
+from flou.joint.estimators.linear.exact_solve import Dependent, Orthogonal, orthogonalised
 
 __all__ = ["LinearSums"]
 

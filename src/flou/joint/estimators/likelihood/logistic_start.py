@@ -9,12 +9,12 @@ from fractions import Fraction
 import numpy as np
 
 from flou.errors import InvalidData
-from flou.joint.estimators.cholesky import Cholesky
-from flou.joint.estimators.coordinates import Coordinates
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.newton import Point
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.likelihood.cholesky import Cholesky
+from flou.joint.estimators.likelihood.coordinates import Coordinates
+from flou.joint.estimators.likelihood.newton import Point
+from flou.joint.estimators.likelihood.raw_moments import RawMoments
 from flou.joint.estimators.program import Opened
-from flou.joint.estimators.raw_moments import RawMoments
 
 __all__ = ["LogisticStart", "moment_columns", "one_value"]
 

@@ -20,11 +20,11 @@ from scipy.special import stdtrit
 from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.coded_columns import CodedColumns, made_column
-from flou.joint.estimators.design import checked_schema
-from flou.joint.estimators.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
-from flou.joint.estimators.expression import Expression
+from flou.joint.estimators.design.coded_columns import CodedColumns, made_column
+from flou.joint.estimators.design.design import checked_schema
+from flou.joint.estimators.design.expression import Expression
 from flou.joint.estimators.fit import Fit
+from flou.joint.estimators.linear.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered

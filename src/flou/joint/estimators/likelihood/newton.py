@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.joint.estimators.cholesky import Cholesky, dot
+from flou.joint.estimators.likelihood.cholesky import Cholesky, dot
 
 __all__ = ["Point", "Walk", "walk"]
 

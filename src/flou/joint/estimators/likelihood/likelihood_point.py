@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.joint.estimators.fixed_point import FixedPoint
-from flou.joint.estimators.likelihood_model import LikelihoodModel
-from flou.joint.estimators.newton import Point
+from flou.joint.estimators.likelihood.fixed_point import FixedPoint
+from flou.joint.estimators.likelihood.likelihood_model import LikelihoodModel
+from flou.joint.estimators.likelihood.newton import Point
 from flou.joint.estimators.program import Opened
 
 __all__ = ["WORDS", "LikelihoodPoint", "length", "words"]

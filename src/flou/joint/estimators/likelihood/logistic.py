@@ -33,17 +33,17 @@ from numpy.typing import NDArray
 
 from flou.domain.table import checked_table
 from flou.errors import InvalidData, ProtocolError
-from flou.joint.estimators.cholesky import Cholesky, dot
-from flou.joint.estimators.coordinates import Coordinates
-from flou.joint.estimators.design import Design
-from flou.joint.estimators.fixed_point import FixedPoint
-from flou.joint.estimators.logistic_fit import LogisticFit
-from flou.joint.estimators.logistic_start import LogisticStart, moment_columns, one_value
-from flou.joint.estimators.newton import Point, Walk, walk
+from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.likelihood.cholesky import Cholesky, dot
+from flou.joint.estimators.likelihood.coordinates import Coordinates
+from flou.joint.estimators.likelihood.fixed_point import FixedPoint
+from flou.joint.estimators.likelihood.logistic_fit import LogisticFit
+from flou.joint.estimators.likelihood.logistic_start import LogisticStart, moment_columns, one_value
+from flou.joint.estimators.likelihood.newton import Point, Walk, walk
+from flou.joint.estimators.likelihood.raw_moments import WORDS as MOMENT_WORDS
+from flou.joint.estimators.likelihood.raw_moments import RawMoments
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.raw_moments import WORDS as MOMENT_WORDS
-from flou.joint.estimators.raw_moments import RawMoments
 from flou.joint.estimators.registry import registered
 from flou.parameters import integer
 

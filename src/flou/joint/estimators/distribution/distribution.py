@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from flou.domain import Boolean, Categories, Integers, Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.distribution_fit import EcdfFit, HistogramFit
+from flou.joint.estimators.distribution.distribution_fit import EcdfFit, HistogramFit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered

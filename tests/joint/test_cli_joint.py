@@ -317,6 +317,19 @@ def test_a_party_is_asked(monkeypatch):
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.usefixtures("planned")
+def test_the_coordinators_own_plan_takes_somebody_who_is_asked(monkeypatch, terminal):
+    """A coordinator could list parties that it has made up: nobody agrees to its plan unseen."""
+    from flou.cli import party as module
+
+    plan = Plan.from_toml("plan.toml")
+    monkeypatch.setattr(module, "is_terminal", lambda: terminal)
+    monkeypatch.setattr(module, "_plan", lambda *_: plan)
+    assert "Nobody here has seen this plan before" in refused(party("--ca", "c.pem", "--yes"))
+    assert "has not answered" in refused(party("--ca", "c.pem", "--yes", "--hash", plan.hash.hex()))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

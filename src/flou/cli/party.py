@@ -98,8 +98,8 @@ def take_part(
         memory = FileMemory(state / f"{agreed.hash.hex()[:16]}-{identity.public.hex()[:16]}.memory")
         try:
             session = PartySession(identity, agreed, agreed.rows(data), limits, memory)
-            if not yes and memory.recall("0/join") is None:
-                _confirm(known=plan is not None or plan_hash is not None)
+            if memory.recall("0/join") is None:
+                _confirm(yes, known=plan is not None or plan_hash is not None)
             fit = _attended(session, coordinator, context, give_up, console)
         finally:
             memory.close()
@@ -139,17 +139,16 @@ def is_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _confirm(known: bool) -> None:
-    """Ask whether to go on; without a terminal, a plan that was passed as a file or by its hash is agreed to."""
-    if is_terminal():
-        if not typer.confirm("Do you agree to this plan?", err=True):
-            raise typer.Exit(1)
-    elif not known:
+def _confirm(yes: bool, known: bool) -> None:
+    """Ask whether to go on; a plan that was passed as a file or by its hash is agreed to without a terminal."""
+    if not known and (yes or not is_terminal()):
         raise InvalidParameter(
-            "Nobody here has agreed to this plan.",
-            "It came from the coordinator, and there is no terminal to ask.",
-            "Pass the plan with --plan, its hash with --hash, or --yes.",
+            "Nobody here has seen this plan before.",
+            "It came from the coordinator, who may have made up all the other parties in it.",
+            "Pass the plan with --plan, or its hash, which you have compared with the others, with --hash.",
         )
+    if not yes and is_terminal() and not typer.confirm("Do you agree to this plan?", err=True):
+        raise typer.Exit(1)
 
 
 def _attended(session: PartySession, url: str, context: ssl.SSLContext, give_up: float, console: Console) -> Fit:

@@ -32,6 +32,7 @@ bench: $(READY) ## flou side by side with its peers, each in an environment of i
 	$(BIN)/python benchmarks/central.py
 	$(BIN)/python benchmarks/quantiles.py
 	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/joint.py
 
 clean: ## remove the environments and caches
 	rm -rf .venv .venv-* benchmarks/.data .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

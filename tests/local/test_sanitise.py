@@ -258,7 +258,7 @@ def test_every_pair_of_blocks_is_cut_alike():
 
     class Cut(flou.summaries.rows.Rows):
         engine, columns = "cut", ("x",)
-        collect = where = capped = key_counts = tally = None
+        collect = where = capped = key_counts = tally = values = None
 
         def __init__(self, sizes):
             self.sizes = sizes

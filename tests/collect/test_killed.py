@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -43,7 +44,7 @@ def send(port: int, sender: int) -> int:
                 with urllib.request.urlopen(request, timeout=10) as answer:
                     acknowledged += json.load(answer)["counted"]
                 break
-            except (urllib.error.URLError, ConnectionError, TimeoutError):
+            except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError):
                 assert time.monotonic() < until
                 time.sleep(0.05)
     return acknowledged

@@ -9,17 +9,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import fdtrc, stdtr, stdtrit
 
 from flou.errors import InvalidParameter
+from flou.joint.estimators.coefficients import Coefficients
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.design.predict import predicted
-from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.linear.penalised import PenalisedFit, elastic_net, ridge
 from flou.joint.estimators.linear.robust import correction
-from flou.joint.estimators.summary_table import SummaryTable, coefficient_rows, decimal, provenance_facts
-from flou.parameters import Number, open_probability
+from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.parameters import Number
 
 __all__ = ["LinearFit"]
 
@@ -27,7 +27,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LinearFit(Fit):
+class LinearFit(Coefficients):
     """Coefficients, their errors, and how well they fit."""
 
     design: Design
@@ -91,32 +91,20 @@ class LinearFit(Fit):
         """The covariance of the coefficients."""
         return self.sums.directions.T @ self._meat @ self.sums.directions
 
-    @cached_property
-    def bse(self) -> Floats:
-        """The standard errors of the coefficients."""
-        return np.sqrt(np.diag(self.cov_params))
-
     @property
     def use_t(self) -> bool:
         """Whether the coefficients follow Student's law; with robust errors the normal law is used."""
         return self.cov_type == "nonrobust"
 
     @property
-    def tvalues(self) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.divide(self.params, self.bse)
+    def _letter(self) -> str:  # type: ignore[override]
+        return "t" if self.use_t else "z"
 
-    @property
-    def pvalues(self) -> Floats:
-        below = -np.abs(self.tvalues)
-        tails: Floats = 2 * (stdtr(self.df_resid, below) if self.use_t else ndtr(below))
-        return tails
+    def _below(self, statistic: Floats) -> Floats:
+        return np.asarray(stdtr(self.df_resid, statistic)) if self.use_t else super()._below(statistic)
 
-    def conf_int(self, level: Number = 0.95) -> Floats:
-        """An interval for each coefficient; its two ends are the columns."""
-        upper = (1 + float(open_probability("level", level))) / 2
-        reach = (stdtrit(self.df_resid, upper) if self.use_t else ndtri(upper)) * self.bse
-        return np.column_stack([self.params - reach, self.params + reach])
+    def _quantile(self, probability: float) -> float:
+        return float(stdtrit(self.df_resid, probability)) if self.use_t else super()._quantile(probability)
 
     @property
     def rsquared(self) -> float:
@@ -202,23 +190,7 @@ class LinearFit(Fit):
         """The lasso with a share ``1 - l1_ratio`` of the penalty on half the squares, from the same sums."""
         return elastic_net(self, alpha, l1_ratio)
 
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """For each coefficient its value, error, statistic, P and interval."""
-        heads = ("coef", "std err", "t" if self.use_t else "z", "P", "lower", "upper")
-        columns = (self.params, self.bse, self.tvalues, self.pvalues, *self.conf_int().T)
-        return {
-            name: dict(zip(heads, map(float, row), strict=True))
-            for name, row in zip(self.names, np.column_stack(columns), strict=True)
-        }
-
-    def to_frame(self) -> Any:
-        """The same as a pandas table."""
-        import pandas as pd  # type: ignore[import-untyped]
-
-        return pd.DataFrame.from_dict(self.to_dict(), orient="index")
-
     def table(self) -> SummaryTable:
-        letter = "t" if self.use_t else "z"
         left = [
             ("Dep. Variable", self.design.response),
             ("Model", "OLS" if not self.sums.groups else "OLS, party effects"),
@@ -246,18 +218,8 @@ class LinearFit(Fit):
             "OLS Regression Results",
             left,
             right,
-            ("coef", "std err", letter, f"P>|{letter}|", "[0.025", "0.975]"),
-            coefficient_rows(self.names, self.params, self.bse, self.tvalues, self.pvalues, self.conf_int()),
+            self.heads,
+            self.lines(),
             provenance_facts(self.provenance, self.nobs),
             notes,
         )
-
-    def summary(self) -> str:
-        """The table that statsmodels users know, and below it who took part and what was opened."""
-        return self.table().text()
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()

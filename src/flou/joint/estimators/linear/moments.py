@@ -23,12 +23,12 @@ from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column
 from flou.joint.estimators.design.design import checked_schema
 from flou.joint.estimators.design.expression import Expression
-from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.linear.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
 from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.joint.estimators.tabled_fit import TabledFit
 from flou.parameters import Number, open_probability, shown
 
 __all__ = ["Moments", "MomentsFit"]
@@ -95,7 +95,7 @@ class Moments(Program):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class MomentsFit(Fit):
+class MomentsFit(TabledFit):
     """Means, variances and correlations; arrays have the order of ``names``."""
 
     names: tuple[str, ...]
@@ -180,12 +180,3 @@ class MomentsFit(Fit):
         heads = ("mean", "std err", "std dev", "[0.025", "0.975]")
         facts = provenance_facts(self.provenance, self.nobs)
         return SummaryTable("Moments", [("No. Observations", str(self.nobs))], [], heads, rows, facts)
-
-    def summary(self) -> str:
-        return self.table().text()
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.design.predict import predicted
-from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.linear.exact_solve import Dependent, orthogonalised
 from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.joint.estimators.tabled_fit import TabledFit
 from flou.parameters import Number, exact, is_number, probability, shown
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ SLACK = 1e-9  # relative, of the conditions on coefficients that are zero
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PenalisedFit(Fit):
+class PenalisedFit(TabledFit):
     """Coefficients that a penalty has drawn towards zero; they have no standard errors."""
 
     design: Design
@@ -79,15 +79,6 @@ class PenalisedFit(Fit):
         rows = [[name, decimal(float(value), 4)] for name, value in zip(self.names, self.params, strict=True)]
         facts = provenance_facts(self.provenance, self.nobs)
         return SummaryTable(f"{kind} Regression Results", left, right, ("coef",), rows, facts)
-
-    def summary(self) -> str:
-        return self.table().text()
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
 
 class _Centred:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.guarantee import Guarantee
+from flou.joint.estimators.coefficients import Coefficients
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.design.predict import predicted
-from flou.joint.estimators.fit import Fit
-from flou.joint.estimators.summary_table import SummaryTable, coefficient_rows, decimal, provenance_facts
+from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
 from flou.joint.masking.noise import NoiseShare
-from flou.parameters import Number, open_probability
 
 __all__ = ["PrivateCoefficients", "guarantee_note"]
 
@@ -33,7 +32,7 @@ def guarantee_note(guarantee: Guarantee, share: NoiseShare, parties: int) -> str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PrivateCoefficients(Fit):
+class PrivateCoefficients(Coefficients):
     """Estimates that are normal in large samples, sampling and noise together."""
 
     design: Design
@@ -58,36 +57,10 @@ class PrivateCoefficients(Fit):
         return self.sampling + self.noise
 
     @property
-    def bse(self) -> Floats:
-        """Standard errors, the noise included."""
-        return np.sqrt(np.diag(self.cov_params))
-
-    @property
     def noise_share(self) -> Floats:
         """Which part of each coefficient's variance is noise."""
         with np.errstate(invalid="ignore"):
             return np.ones(len(self.params)) if self.drowned else np.diag(self.noise) / np.diag(self.cov_params)
-
-    @property
-    def tvalues(self) -> Floats:
-        """Coefficients in standard errors."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.params / self.bse
-
-    @property
-    def pvalues(self) -> Floats:
-        """Of the hypotheses that a coefficient is zero, against both sides."""
-        from scipy.special import ndtr
-
-        return np.asarray(2 * ndtr(-np.abs(self.tvalues)))
-
-    def conf_int(self, level: Number = 0.95) -> Floats:
-        """An interval for each coefficient of the population; its two ends are the columns."""
-        from scipy.special import ndtri
-
-        outside = (1 - open_probability("level", level)) / 2
-        half = -float(ndtri(float(outside))) * self.bse
-        return np.column_stack([self.params - half, self.params + half])
 
     def _linear(self, frame: Any) -> Floats:
         return predicted(self.design, range(len(self.names)), self.params, frame)
@@ -96,20 +69,8 @@ class PrivateCoefficients(Fit):
     def predict(self, frame: Any) -> Floats:
         """What the coefficients expect for rows of one's own; not a number where a value is missing."""
 
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """For each coefficient its value, error, statistic, P, interval and the part of the variance that is noise."""
-        heads = ("coef", "std err", "z", "P", "lower", "upper", "noise")
-        columns = (self.params, self.bse, self.tvalues, self.pvalues, *self.conf_int().T, self.noise_share)
-        return {
-            name: dict(zip(heads, map(float, row), strict=True))
-            for name, row in zip(self.names, np.column_stack(columns), strict=True)
-        }
-
-    def to_frame(self) -> Any:
-        """The same as a pandas table."""
-        import pandas as pd  # type: ignore[import-untyped]
-
-        return pd.DataFrame.from_dict(self.to_dict(), orient="index")
+    def _columns(self) -> dict[str, Floats]:
+        return super()._columns() | {"noise": self.noise_share}
 
     def _facts(self) -> list[tuple[str, str]]:
         """What is told on the left of the table besides the response and the number of rows."""
@@ -122,22 +83,10 @@ class PrivateCoefficients(Fit):
             ("Parties", str(self.parties)),
             ("Honest Parties", str(self.share.honest)),
         ]
-        rows = coefficient_rows(self.names, self.params, self.bse, self.tvalues, self.pvalues, self.conf_int())
+        rows = self.lines()
         for row, part in zip(rows, self.noise_share.tolist(), strict=True):
             row.append(decimal(100 * part, 0) + " %")
         notes = [guarantee_note(self.guarantee, self.share, self.parties), *self.notes]
         notes += [DROWNED] if self.drowned else []
-        heads = ("coef", "std err", "z", "P>|z|", "[0.025", "0.975]", "noise")
-        return SummaryTable(
-            self.title, left, right, heads, rows, provenance_facts(self.provenance, max(self.nobs, 0)), notes
-        )
-
-    def summary(self) -> str:
-        """The table that econometricians know, with the part of each variance that is noise, and the guarantee."""
-        return self.table().text()
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
+        facts = provenance_facts(self.provenance, max(self.nobs, 0))
+        return SummaryTable(self.title, left, right, (*self.heads, "noise"), rows, facts, notes)

@@ -15,14 +15,15 @@ from typing import Any, TypeAlias
 from flou.errors import FlouError, ProtocolError
 from flou.joint.agreement.canonical import decode, digest, encode
 from flou.joint.agreement.plan import Plan
-from flou.joint.estimators.fit import Fit, Provenance
+from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.messages import Message, bitmap, malformed
+from flou.joint.session.conclusion import concluded, confirmations
 from flou.joint.session.memory import Memory
 from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
-from flou.joint.session.party import Address, confirmations
+from flou.joint.session.party import Address
 from flou.joint.session.transcript import Transcript
 
 __all__ = ["CoordinatorSession", "Step"]
@@ -137,14 +138,11 @@ class CoordinatorSession:
     # The session
 
     def _run(self) -> Generator[Step, Messages, None]:
-        begun, there = yield from self._begin()
-        head, number = begun.id, 0
+        begun, nonces = yield from self._begin()
+        head, number, cohort = begun.id, 0, frozenset(begun.present)
         ask = self.plan.program.next(self.opened)
-        told: dict[str, Any] = there.pop("told")
-        told["ask"] = None if ask is None else ask.to_dict()
-        parties: Messages = there.pop("parties")
-        self._all((0, "reveal"), parties, told)
-        cohort = frozenset(parties)
+        told = {"present": bitmap(cohort, len(self.names)), "nonces": nonces}
+        self._all((0, "reveal"), cohort, told | {"ask": None if ask is None else ask.to_dict()})
         while ask is not None:
             number += 1
             setting = begun.setting(head, number, ask, self.opened)
@@ -161,7 +159,7 @@ class CoordinatorSession:
         confirmed = yield Step((number + 1, "confirm"), head, cohort)
         self._enough_confirmed(state, confirmed)
         self.transcript.confirm(confirmed)
-        self.fit = self._fit(head, number)
+        self.fit = concluded(self.plan.program, self.opened, head)
         told_to = {party: message.to_bytes() for party, message in confirmed.items()}
         replies = {}
         for party in confirmed:
@@ -179,13 +177,8 @@ class CoordinatorSession:
                 "Ask the parties for their reasons.",
             )
 
-    def _fit(self, head: bytes, number: int) -> Fit:
-        fit: Fit = self.plan.program.result(self.opened)
-        scalars = sum(opened.ask.length for opened in self.opened)
-        guarantee = self.plan.program.guarantee
-        return fit.with_provenance(Provenance(self.opened[-1].parties, number, scalars, head.hex(), guarantee))
-
-    def _begin(self) -> Generator[Step, Messages, tuple[Beginning, dict[str, Any]]]:
+    def _begin(self) -> Generator[Step, Messages, tuple[Beginning, bytes]]:
+        """The session, and the nonces that it has its number from."""
         plan, everyone = self.plan, frozenset(range(len(self.names)))
         joined = yield Step((0, "join"), plan.hash, everyone, lambda message: message.field("commitment", bytes, 32))
         self._enough(joined)
@@ -208,8 +201,7 @@ class CoordinatorSession:
         order = sorted(present)
         nonces = b"".join(present[party].content["nonce"] for party in order)
         self.transcript.begin(joined, present)
-        told = {"present": bitmap(order, len(everyone)), "nonces": nonces}
-        return Beginning.of(plan, order, nonces), {"told": told, "parties": present}
+        return Beginning.of(plan, order, nonces), nonces
 
     def _enough(self, messages: Messages) -> None:
         if len(messages) < self.plan.smallest:

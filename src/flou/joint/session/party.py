@@ -18,7 +18,7 @@ from flou.joint.agreement.canonical import decode, digest, encode
 from flou.joint.agreement.identity import Identity
 from flou.joint.agreement.plan import Plan
 from flou.joint.agreement.policy import Policy
-from flou.joint.estimators.fit import Fit, Provenance
+from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import bounds, codec
@@ -27,10 +27,11 @@ from flou.joint.round.messages import TAG, Message, bitmap, malformed, members, 
 from flou.joint.round.party import PartyRound
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Setting
+from flou.joint.session.conclusion import concluded, confirmations
 from flou.joint.session.memory import Memory
 from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
 
-__all__ = ["Address", "Outgoing", "PartySession", "asked", "confirmations"]
+__all__ = ["Address", "Outgoing", "PartySession", "asked"]
 
 SHOWN = 500  # characters of a sentence that the coordinator sends
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,5}")  # one way to write the number of a party
@@ -119,11 +120,7 @@ class PartySession:
         told = yield from self._say(head, (number + 1, "confirm"), {})
         self._check_confirmations(told, head, setting)
         self.memory.forget("secret/")
-        fit: Fit = program.result(self.opened)
-        scalars = sum(opened.ask.length for opened in self.opened)
-        return fit.with_provenance(
-            Provenance(self.opened[-1].parties, number, scalars, head.hex(), plan.program.guarantee)
-        )
+        return concluded(program, self.opened, head)
 
     def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, Told]]:
         plan, size = self.plan, len(self.plan.roster)
@@ -231,11 +228,6 @@ class PartySession:
                 "The others may have been shown other ones.",
                 "Compare transcripts before anyone uses the result.",
             )
-
-
-def confirmations(setting: Setting) -> int:
-    """So many neighbours must have confirmed a result; the others may have been lost."""
-    return setting.resilience.quorum
 
 
 def wrong_sums() -> ProtocolError:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.agreement.canonical import decode, digest, encode
 from flou.joint.agreement.plan import Plan
-from flou.joint.estimators.fit import Fit, Provenance
+from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.messages import Message, malformed
 from flou.joint.round.record import Record, open_sums, record_hash
+from flou.joint.session.conclusion import concluded, confirmations
 from flou.joint.session.opening import Beginning, nonce_commitment
-from flou.joint.session.party import asked, confirmations
+from flou.joint.session.party import asked
 
 if TYPE_CHECKING:
     from flou.joint.round.coordinator import CoordinatorRound
@@ -102,9 +103,7 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
     confirmed = {Message.from_bytes(data).check(found.roster, head, "confirm").sender for data in told["confirmed"]}
     if len(confirmed) <= confirmations(setting):
         raise _false("Too few parties have confirmed the sums.")
-    fit: Fit = found.program.result(opened)
-    scalars, rounds = sum(entry.ask.length for entry in opened), len(told["rounds"])
-    return fit.with_provenance(Provenance(opened[-1].parties, rounds, scalars, head.hex(), found.program.guarantee))
+    return concluded(found.program, opened, head)
 
 
 def _read(data: bytes | str | os.PathLike[str]) -> dict[str, Any]:

@@ -38,7 +38,6 @@ from flou.joint.estimators.private.unit_scale import UnitScale
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
 from flou.joint.estimators.summary_table import decimal
-from flou.joint.masking.noise import NoiseShare
 from flou.parameters import Number, Relation, is_number, shown
 
 __all__ = ["PrivateLinearFit", "PrivateLinearRegression"]
@@ -91,18 +90,10 @@ class PrivateLinearRegression(Program):
         )
         self.norm = None if norm is None else _norm(norm)
         self.scale = UnitScale.of(self.design, with_response=True)
-        self.gram, self.share = self._noise()
-
-    def _noise(self) -> tuple[GramWords, NoiseShare]:
-        """The finest grid on which the noise has a law, and the noise."""
         size, counted = len(self.design.names) + 1, not self.design.has_intercept
-        for grid in range(FINEST, COARSEST, -1):
-            gram = GramWords.of(size, grid, self.norm, counted)
-            try:
-                return gram, self.privacy.share(gram.sensitivity(self.privacy.relation))
-            except InvalidParameter as error:
-                problem = error
-        raise problem
+        self.gram, self.share = self.privacy.finest(
+            lambda grid: GramWords.of(size, grid, self.norm, counted), range(FINEST, COARSEST, -1)
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -122,15 +122,12 @@ class PrivateLogisticRegression(Program):
         self._questions = [self._question(place) for place in range(self.rounds)]
 
     def _question(self, place: int) -> tuple[LogisticWords, NoiseShare]:
-        """The finest grid on which the noise of a round has a law, and the noise."""
-        size, last = len(self.design.names), place == self.rounds - 1
-        for grid in range(FINEST, COARSEST, -1):
-            words = LogisticWords(size, grid, self.privacy.pure, last)
-            try:
-                return words, self.privacy.share(words.sensitivity(self.privacy.relation), _parts(self.rounds)[place])
-            except InvalidParameter as error:
-                problem = error
-        raise problem
+        size, last, pure = len(self.design.names), place == self.rounds - 1, self.privacy.pure
+        return self.privacy.finest(
+            lambda grid: LogisticWords(size, grid, pure, last),
+            range(FINEST, COARSEST, -1),
+            _parts(self.rounds)[place],
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:

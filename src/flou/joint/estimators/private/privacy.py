@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from flou.errors import InvalidParameter
 from flou.guarantee import ZCDP, Guarantee, PureDP
@@ -41,6 +41,15 @@ class Sensitivity:
     l1: int
     l2_squared: int
     words: int
+
+
+class Coded(Protocol):
+    """Words on a grid, which know how far one row can move them."""
+
+    def sensitivity(self, relation: Relation) -> Sensitivity: ...
+
+
+C = TypeVar("C", bound=Coded)
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,18 @@ class PrivacyTerms:
             return gaussian
         skellam = skellam_share(**terms)
         return skellam if skellam.parameter < NARROWER * gaussian.parameter else gaussian
+
+    def finest(
+        self, coded: Callable[[int], C], grids: Iterable[int], part: Fraction | None = None
+    ) -> tuple[C, NoiseShare]:
+        """Words on the first of some grids, the finest first, on which their noise has a law; and the noise."""
+        for grid in grids:
+            words = coded(grid)
+            try:
+                return words, self.share(words.sensitivity(self.relation), part)
+            except InvalidParameter as error:
+                problem = error
+        raise problem
 
     @property
     def _rho(self) -> Fraction:

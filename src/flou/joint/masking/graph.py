@@ -26,12 +26,12 @@ Source   Bonawitz et al. (2017); Bell, Bonawitz, Gascon, Lepoint and Raykova (20
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from flou.parameters import Number, integer, probability
 __all__ = ["Connectivity", "complete", "graph_for", "neighbours"]
 
 N = TypeVar("N", int, str)
+Places: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 SMALL, DENSE = 10, 100  # up to SMALL parties everyone is needed; up to DENSE everyone is everyone's neighbour
 MOST_PARTIES = 10**6
@@ -120,7 +121,7 @@ def _threshold(m: int, k: int, dropouts: int, liveness: int) -> int:
     return sum(1 for few in itertools.accumulate(living) if m * few << liveness <= total)
 
 
-def neighbours(names: Sequence[N], session: bytes, k: int) -> dict[N, tuple[N, ...]]:
+def neighbours(names: Sequence[N], session: bytes, k: int) -> Mapping[N, tuple[N, ...]]:
     """The neighbours of every party, in the order of their names.
 
     The order on the circle is exactly uniform and drawn from the number of the session, which is public: every party
@@ -142,19 +143,31 @@ def neighbours(names: Sequence[N], session: bytes, k: int) -> dict[N, tuple[N, .
             "There are as many to its left as to its right.",
             f"Pass k={max(k + 1, 2)}, or k={m - 1} for all of them.",
         )
-    circle = _shuffled(m, SeededBits(b"flou.joint.graph:" + session))
-    around = [step for step in range(-(k // 2), k // 2 + 1) if step]
-    near = np.sort(circle[np.add.outer(np.arange(m), around) % m], axis=1)
-    return {
-        ordered[party]: tuple([ordered[other] for other in row])
-        for party, row in zip(circle.tolist(), near.tolist(), strict=True)
-    }
+    return _Circle(ordered, _shuffled(m, SeededBits(b"flou.joint.graph:" + session)), k)
 
 
-def _shuffled(m: int, bits: SeededBits) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """0, ..., m - 1 in uniform order (Fisher and Yates)."""
-    order = list(range(m))
-    for i in range(m - 1, 0, -1):
-        j = bits.integer_below(i + 1)
-        order[i], order[j] = order[j], order[i]
-    return np.array(order, dtype=np.int64)
+class _Circle(Mapping[N, tuple[N, ...]]):
+    """Parties on a circle. Neighbours are looked up when somebody asks: a party asks for its own only."""
+
+    def __init__(self, names: Sequence[N], circle: Places, k: int) -> None:
+        self._names: Sequence[N] = names
+        self._circle = circle
+        self._around = np.array([step for step in range(-(k // 2), k // 2 + 1) if step])
+        self._places: dict[N, int] = {names[party]: place for place, party in enumerate(circle.tolist())}
+
+    def __getitem__(self, name: N) -> tuple[N, ...]:
+        near = np.sort(self._circle[(self._places[name] + self._around) % len(self._circle)])
+        return tuple([self._names[other] for other in near.tolist()])
+
+    def __iter__(self) -> Iterator[N]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def _shuffled(m: int, bits: SeededBits) -> Places:
+    """0, ..., m - 1 in uniform order: that of random words, all of which are drawn again if two are equal."""
+    while np.unique(words := bits.words(m)).size < m:
+        pass
+    return np.argsort(words)

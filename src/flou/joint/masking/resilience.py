@@ -39,7 +39,7 @@ def resilience(parties: int, dropouts: int | None = None) -> Resilience:
     """What so many parties withstand when up to ``dropouts`` of them may be lost; by default a quarter.
 
     Above 100 parties the neighbours are few, and 5 % may be lost while 10 % conspire, but for a probability of 2^-30 of
-    being stuck and 2^-40 of being unsafe.
+    being stuck and 2^-80 of being unsafe.
     """
     if parties > DENSE:
         sparse = graph_for(parties)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity, Roster
@@ -88,10 +90,10 @@ def members(bits: Any, size: int) -> tuple[int, ...]:
     """The numbers in a bitmap."""
     if not isinstance(bits, bytes) or len(bits) != -(-size // 8):
         raise malformed("A set of parties has the wrong length.")
-    whole = int.from_bytes(bits, "little")
-    if whole >> size:
+    found = np.flatnonzero(np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")).tolist()
+    if found and found[-1] >= size:
         raise malformed("A set of parties names a party that does not exist.")
-    return tuple(number for number in range(size) if whole >> number & 1)
+    return tuple(found)
 
 
 def malformed(what: str) -> ProtocolError:

@@ -7,7 +7,7 @@ fits into another. The neighbours of everyone are drawn from it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -73,5 +73,5 @@ class Beginning:
 
 
 @lru_cache(maxsize=8)
-def _graph(present: tuple[int, ...], session: bytes, degree: int) -> dict[int, tuple[int, ...]]:
+def _graph(present: tuple[int, ...], session: bytes, degree: int) -> Mapping[int, tuple[int, ...]]:
     return neighbours(present, session, degree)

@@ -145,7 +145,7 @@ def room(tmp_path):
     ("number", "step", "when", "counts"),
     [
         (0, "join", "before", False),
-        (1, "advertise", "before", False),
+        (0, "reveal", "before", False),
         (1, "share", "before", False),
         (1, "mask", "before", False),
         (1, "agree", "before", True),  # its words are there, and its own mask is restored from shares

@@ -40,15 +40,17 @@ def test_two_sides_of_a_mask_cancel(width, length):
     assert np.array_equal(masked, words)
 
 
+@pytest.mark.parametrize("length", [1, 5, masks.FEW // 3, masks.FEW // 3 + 1, masks.FEW, masks.PIECE + 3])
 @pytest.mark.parametrize("width", [64, 192])
-def test_the_mask_is_the_keystream_of_its_definition(width):
+def test_the_mask_is_the_keystream_of_its_definition(width, length):
     """Limb l of word i is half of block i/2 after counter l 2^64: checked block by block with AES itself."""
-    length = masks.PIECE + 3
     mask = zeros(width, length)
     add_mask(mask, KEY, 1)
     block = Cipher(AES(KEY), ECB()).encryptor()
     for limb in range(width // 64):
-        for word in (0, 1, 2, masks.PIECE - 1, masks.PIECE, masks.PIECE + 2):
+        for word in sorted(
+            {0, 1, 2, length // 2, length - 2, length - 1, masks.PIECE - 1, masks.PIECE} & {*range(length)}
+        ):
             data = block.update(((limb << 64) + word // 2).to_bytes(16, "big"))
             assert int(mask[limb, word]) == int.from_bytes(data[word % 2 * 8 :][:8], "little")
 

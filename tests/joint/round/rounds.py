@@ -9,14 +9,16 @@ import numpy as np
 
 from flou.bits import SeededBits
 from flou.errors import FlouError
+from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.masking import codec
 from flou.joint.masking.masks import add_mask, pair_key
-from flou.joint.round.messages import Message, signed
-from flou.joint.round.party import PartyRound
-from flou.joint.session.opening import Beginning
+from flou.joint.round.keys import RoundKeys, shown
+from flou.joint.round.messages import Message, bitmap, signed
+from flou.joint.round.party import PartyRound, released_digest
+from flou.joint.session.opening import Beginning, joining
 
 IDENTITIES = [Identity.generate(f"p{i:03d}") for i in range(12)]
 
@@ -25,12 +27,28 @@ def setting_for(m: int, length: int = 3, *, limit: int = 2**40, number: int = 1,
     """The setting of a round of m parties."""
     terms = {"expires": "2099-01-01T00:00:00Z"} | terms
     plan = Plan(Roster.of(IDENTITIES[:m]), VectorSum("v", length, limit), **terms)
-    begun = Beginning.of(plan, range(m), SeededBits(f"nonces {session}").take(32 * m).tobytes())
-    return begun.setting(begun.id, number, plan.program.next([]), list(opened))
+    place = joining(plan.hash, bitmap(range(m), m), SeededBits(f"joined {session}").take(32 * m).tobytes())
+    begun = Beginning.of(plan, place, range(m), SeededBits(f"nonces {session}").take(32 * m).tobytes())
+    ask = plan.program.next([])
+    before = begun.setting(begun.id, number - 1, ask, []) if number > 1 else None
+    return begun.setting(begun.id, number, ask, list(opened), before)
 
 
 class Party(PartyRound):
     """A party with its signature."""
+
+    def __init__(self, setting, party: int, seed: bytes) -> None:
+        super().__init__(setting, RoundKeys(setting.keys[0], party, seed))
+
+    def advert(self) -> Message:
+        """The message that shows its keys."""
+        at, step = self.setting.keys
+        return signed(IDENTITIES[self.party], self.party, at, step, {"keys": self.keys.public()})
+
+    def release(self, told: Mapping[str, Any]) -> Message:
+        """What :meth:`unmask` gives away, as a message."""
+        shares = encode({kind: told[kind] for kind in ("alive", "gone")})
+        return self.say("unmask", {"own": told["own"], "shares": released_digest(self.setting, shares)}, shares)
 
     def say(self, step: str, content: dict[str, Any], attachment: bytes = b"") -> Message:
         return signed(IDENTITIES[self.party], self.party, self.setting.id, step, content, attachment)
@@ -69,7 +87,7 @@ class Game:
     ) -> None:
         self.setting, m = setting, len(words)
         self.parties = {i: kind(setting, i, SeededBits(f"seed {i}").take(32).tobytes()) for i in range(m)}
-        self.adverts = {i: one.say("advertise", one.advertise()) for i, one in self.parties.items()}
+        self.adverts = {i: one.advert() for i, one in self.parties.items()}
         sealed = {}
         for i, one in self.parties.items():
             sealed[i] = one.share(
@@ -104,9 +122,11 @@ class Game:
         refused = {}
         for i in self.agreed if asked is None else asked:
             try:
-                self.released[i] = self.parties[i].unmask({j: told for j, told in self.agreed.items() if j != i})
+                content, shares = self.parties[i].unmask({j: told for j, told in self.agreed.items() if j != i})
             except FlouError as error:
                 refused[i] = error
+            else:
+                self.released[i] = content | decode(shares)
         return refused
 
     def opened(self, group: Collection[int]) -> tuple[int, ...]:
@@ -132,6 +152,6 @@ class Game:
             for j in self.parties[i].peers:
                 if j in keys and j not in group:
                     secret = X25519PrivateKey.from_private_bytes(keys[j])
-                    key = pair_key(secret, self.adverts[i].content["masking"], b"mask:" + setting.pair(i, j))
+                    key = pair_key(secret, shown(self.adverts[i], "masking"), b"mask:" + setting.pair(i, j))
                     add_mask(whole, key, -1 if i < j else 1)
         return codec.decode(whole)

@@ -10,9 +10,11 @@ import pytest
 
 from flou.bits import SeededBits
 from flou.errors import FlouError, ProtocolError
+from flou.joint.agreement.canonical import decode, encode
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
+from flou.joint.round.keys import shown
 from flou.joint.round.messages import signed
 from flou.joint.round.record import open_sums
 from joint.round.rounds import IDENTITIES, Game, Party, setting_for
@@ -55,15 +57,14 @@ def test_both_sides_open_the_same_sum(m, gone):
     """The coordinator's steps, the record, and an independent reading of the shares give the sum of the survivors."""
     game = Game(setting_for(m), WORDS[:m])
     living = sorted(set(range(m)) - set(gone))
-    state = CoordinatorRound(game.setting, frozenset(range(m)))
+    state = CoordinatorRound(game.setting, game.adverts)
     steps = {name: (check, close) for name, check, close in state.steps()}
     honest(game, living)
     messages = {
-        "advertise": game.adverts,
         "share": {i: game.parties[i].say("share", {"sealed": box}) for i, box in game.sealed.items()},
         "mask": {i: game.masked[i] for i in living},
         "agree": game.agreed,
-        "unmask": {i: game.parties[i].say("unmask", content) for i, content in game.released.items()},
+        "unmask": {i: game.parties[i].release(content) for i, content in game.released.items()},
     }
     for name, (check, close) in steps.items():
         state.step = name
@@ -78,15 +79,15 @@ def test_both_sides_open_the_same_sum(m, gone):
 def test_losses_after_masking_are_restored():
     """The own mask of a survivor that went after signing comes from shares, and is checked against its commitment."""
     game = honest(Game(setting_for(8), WORDS[:8]), range(8))
-    state = CoordinatorRound(game.setting, frozenset(range(8)))
-    state._adverts, state._masked, state._agreed = game.adverts, game.masked, game.agreed
+    state = CoordinatorRound(game.setting, game.adverts)
+    state._masked, state._agreed = game.masked, game.agreed
     state.survivors = frozenset(range(8))
-    released = {i: game.parties[i].say("unmask", content) for i, content in game.released.items() if i not in (2, 5)}
+    released = {i: game.parties[i].release(content) for i, content in game.released.items() if i not in (2, 5)}
     state._open(released)
     assert codec.decode(state.sums) == total(range(8))
     wrong = dict(game.released[0]["alive"])
     wrong["2"] = wrong["2"][:-2] + bytes([wrong["2"][-2] ^ 1]) + wrong["2"][-1:]
-    released[0] = game.parties[0].say("unmask", game.released[0] | {"alive": wrong})
+    released[0] = game.parties[0].release(game.released[0] | {"alive": wrong})
     with pytest.raises(ProtocolError, match=r"does not fit what it committed to|do not belong to one secret"):
         state._open(released)
 
@@ -95,9 +96,7 @@ def test_losses_after_masking_are_restored():
 
 
 def adverts_for(setting, count):
-    return {
-        i: Party(setting, i, seed(i)).say("advertise", Party(setting, i, seed(i)).advertise()) for i in range(count)
-    }
+    return {i: Party(setting, i, seed(i)).advert() for i in range(count)}
 
 
 def test_a_changed_key_is_refused():
@@ -106,14 +105,14 @@ def test_a_changed_key_is_refused():
     true = adverts_for(setting, 5)
     message = true[3]
     later, elsewhere = setting_for(5, number=2), setting_for(5, session=1)
-    someone = Party(setting, 3, bytes(32)).advertise()
+    someone = {"keys": Party(setting, 3, bytes(32)).keys.public()}
     lies = [
-        dataclasses.replace(message, body=message.body.replace(message.content["masking"], bytes(32))),
+        dataclasses.replace(message, body=message.body.replace(shown(message, "masking"), bytes(32))),
         dataclasses.replace(message, signature=bytes(64)),
         dataclasses.replace(message, sender=2),
         dataclasses.replace(message, attachment=b"x"),
         true[2],
-        signed(IDENTITIES[2], 3, setting.id, "advertise", someone),
+        signed(IDENTITIES[2], 3, *setting.keys, someone),
         adverts_for(later, 5)[3],
         adverts_for(elsewhere, 5)[3],
         signed(IDENTITIES[3], 3, setting.id, "agree", message.content | {"step": "agree"}),
@@ -142,17 +141,17 @@ def test_a_key_of_small_order_is_refused(key):
     """A signed key with which every secret would be zero."""
     setting = setting_for(5)
     true = adverts_for(setting, 5)
-    weak = signed(IDENTITIES[3], 3, setting.id, "advertise", true[3].content | {"sharing": key})
+    weak = signed(IDENTITIES[3], 3, *setting.keys, {"keys": true[3].content["keys"] | {"sharing": key}})
     with pytest.raises(ProtocolError, match="not a usable X25519 key"):
         Party(setting, 0, seed(0)).share(true | {3: weak})
 
 
-@pytest.mark.parametrize("content", [{}, {"sharing": b"short"}, {"sharing": "text" * 8}, {"sharing": None}])
+@pytest.mark.parametrize("content", [None, {}, {"sharing": b"short"}, {"sharing": "text" * 8}, {"sharing": None}])
 def test_an_advert_without_keys_is_refused(content):
     """Signed nonsense is nonsense."""
     setting = setting_for(5)
-    odd = signed(IDENTITIES[3], 3, setting.id, "advertise", content)
-    with pytest.raises(ProtocolError, match="lacks a proper field"):
+    odd = signed(IDENTITIES[3], 3, *setting.keys, {"keys": content})
+    with pytest.raises(ProtocolError, match="lacks"):
         Party(setting, 0, seed(0)).share(adverts_for(setting, 5) | {3: odd})
 
 
@@ -255,9 +254,9 @@ def test_every_assignment_of_two_lists():
     everyone = frozenset(range(5))
     for target in range(3):
         without = everyone - {target}
-        for shown in itertools.product((everyone, without, None), repeat=3):
+        for told in itertools.product((everyone, without, None), repeat=3):
             game = Game(setting_for(5), WORDS[:5])
-            lists = {i: one for i, one in enumerate(shown) if one is not None}
+            lists = {i: one for i, one in enumerate(told) if one is not None}
             for false in (everyone, without):  # conspirators sign both lists
                 game.agree(lists)
                 for i in (3, 4):
@@ -313,7 +312,9 @@ def test_signatures_under_the_list_are_checked():
     odd = signed(IDENTITIES[2], 2, game.setting.id, "agree", {})
     with pytest.raises(ProtocolError, match="Only 2 neighbours"):
         party.unmask(true | {1: other, 2: odd})
-    assert party.unmask({j: true[j] for j in (1, 2, 3)}).keys() == {"own", "alive", "gone"}
+    content, shares = party.unmask({j: true[j] for j in (1, 2, 3)})
+    assert content.keys() == {"own", "shares"}
+    assert decode(shares).keys() == {"alive", "gone"}
 
 
 def test_exactly_one_kind_of_share():
@@ -367,9 +368,8 @@ def test_sums_with_and_without_a_few(before, now, terms, reason):
 def test_the_coordinator_refuses_what_it_cannot_add():
     """Words of another length, another hash, not masked with everyone; shares that are missing; another list."""
     game = Game(setting_for(5), WORDS[:5])
-    state = CoordinatorRound(game.setting, frozenset(range(5)))
+    state = CoordinatorRound(game.setting, game.adverts)
     checks = {name: check for name, check, _ in state.steps()}
-    state._keys(game.adverts)
     sealed = {i: game.parties[i].say("share", {"sealed": box}) for i, box in game.sealed.items()}
     state._shares(sealed)
     good = game.masked[0]
@@ -377,7 +377,6 @@ def test_the_coordinator_refuses_what_it_cannot_add():
     one = game.parties[0]
     content = {key: good.content[key] for key in ("digest", "peers")}
     for step, message in (
-        ("advertise", one.say("advertise", {})),
         ("share", one.say("share", {"sealed": {"1": b"x"}})),
         ("share", one.say("share", {"sealed": game.sealed[0] | {"1": 5}})),
         ("share", one.say("share", {"sealed": 5})),
@@ -389,9 +388,11 @@ def test_the_coordinator_refuses_what_it_cannot_add():
         ("mask", one.say("mask", content | {"peers": 3}, good.attachment)),
         ("mask", one.say("mask", {}, good.attachment)),
         ("agree", one.say("agree", {"survivors": bytes(32)})),
-        ("unmask", one.say("unmask", {"own": b"", "alive": {}, "gone": {}})),
-        ("unmask", one.say("unmask", {"own": bytes(32), "alive": {"1": 5}, "gone": {}})),
-        ("unmask", one.say("unmask", {"own": bytes(32), "alive": [], "gone": {}})),
+        ("unmask", one.release({"own": b"", "alive": {}, "gone": {}})),
+        ("unmask", one.release({"own": bytes(32), "alive": {"1": 5}, "gone": {}})),
+        ("unmask", one.release({"own": bytes(32), "alive": [], "gone": {}})),
+        ("unmask", one.say("unmask", {"own": bytes(32), "shares": bytes(32)}, encode({"alive": {}, "gone": {}}))),
+        ("unmask", one.release({"own": bytes(32), "alive": {}, "gone": {}}).alone),
     ):
         with pytest.raises(FlouError):
             checks[step](message)

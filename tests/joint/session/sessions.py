@@ -24,7 +24,6 @@ ANY = Policy(rows_per_scalar=0, colluders=0, accept_differences=True)
 STEPS: tuple[Address, ...] = (
     (0, "join"),
     (0, "reveal"),
-    (1, "advertise"),
     (1, "share"),
     (1, "mask"),
     (1, "agree"),
@@ -145,7 +144,8 @@ def given_away(sessions: Mapping[int, PartySession], rounds: int = 3) -> dict[in
         for who, session in sessions.items():
             data = session.memory.recall(f"{number}/unmask")
             if data is not None:
-                found.setdefault(number, []).append({"from": who} | Message.from_bytes(data).content)
+                message = Message.from_bytes(data)
+                found.setdefault(number, []).append({"from": who} | message.content | message.enclosed)
     return found
 
 

@@ -56,6 +56,11 @@ def first(change):
     return edit
 
 
+def every(change):
+    """Change every entry of a table."""
+    return lambda found: {key: change(value) for key, value in found.items()}
+
+
 def without_first(found):
     return {key: found[key] for key in sorted(found)[1:]} if isinstance(found, dict) else found[1:]
 
@@ -73,11 +78,7 @@ def body_of(change):
 BEFORE_UNMASKING = [
     # commitments and nonces
     ((0, "join"), edited(joined=bitmap([1, 2, 3, 4], 5)), "wrong length"),
-    ((0, "join"), edited(commitments=flip), "not among those who joined|not from the party"),
-    ((0, "join"), edited(signed=first(flip)), "cannot be read|signature|not made of"),
-    ((0, "join"), edited(signed=first(body_of(lambda body: flip(body, 30)))), "signature"),
-    ((0, "join"), edited(signed=without_first), "not from the party"),
-    ((0, "join"), edited(signed=lambda found: found[::-1][:1] * 5), "not from the party"),
+    ((0, "join"), edited(commitments=flip), "not among those who joined|another place"),
     ((0, "reveal"), edited(nonces=flip), "not the one that was committed to"),
     ((0, "reveal"), edited(present=bitmap([0, 1], 5), nonces=lambda found: found[:64]), "left out|2 parties are there"),
     ((0, "reveal"), edited(present=lambda found: found + b"\0"), "wrong length"),
@@ -92,10 +93,10 @@ BEFORE_UNMASKING = [
     ((0, "reveal"), edited(ask=lambda ask: ask | {"more": 1}), "asks for other sums"),
     ((0, "reveal"), edited(ask=None), "asks for other sums"),
     # keys
-    ((1, "advertise"), edited(adverts=first(body_of(lambda body: flip(body, 60)))), "signature"),
-    ((1, "advertise"), edited(adverts=lambda found: dict.fromkeys(found, found[max(found)])), "not from the party"),
-    ((1, "advertise"), edited(adverts={}), "Only 0 of 4 neighbours"),
-    ((1, "advertise"), edited(adverts=lambda found: {"0" + key: found[key] for key in found}), "lacks the table"),
+    ((0, "reveal"), edited(adverts=every(body_of(lambda body: flip(body, 60)))), "signature"),
+    ((0, "reveal"), edited(adverts=lambda found: dict.fromkeys(found, found[max(found)])), "not from the party"),
+    ((0, "reveal"), edited(adverts={}), "Only 0 of 4 neighbours"),
+    ((0, "reveal"), edited(adverts=lambda found: {"0" + key: found[key] for key in found}), "lacks the table"),
     # sealed shares
     ((1, "share"), edited(sealed=first(flip)), "cannot be opened"),
     ((1, "share"), edited(sealed=lambda found: dict.fromkeys(found, found[max(found)])), "cannot be opened"),
@@ -141,7 +142,7 @@ AFTER_UNMASKING = [
         "sign",
     ),
     (edited(record=lambda found: found | {"masked": first(flip)(found["masked"])}), "do not follow|does not fit"),
-    (edited(record=lambda found: found | {"adverts": found["masked"]}), "another place|attached"),
+    (edited(record=lambda found: found | {"adverts": found["masked"]}), "another place|More is told"),
 ]
 
 
@@ -225,8 +226,8 @@ def over(m, losses, lying=False, **terms):
     gone = set()
 
     class Careless(CoordinatorRound):
-        def __init__(self, setting, there):
-            super().__init__(dataclasses.replace(setting, differences=True), there)
+        def __init__(self, setting, adverts):
+            super().__init__(dataclasses.replace(setting, differences=True), adverts)
 
     def lost(number, address):
         if address in losses.get(number, ()):
@@ -242,7 +243,7 @@ def over(m, losses, lying=False, **terms):
 
 
 @pytest.mark.parametrize("lying", [False, True])
-@pytest.mark.parametrize("step", ["advertise", "share", "mask"])
+@pytest.mark.parametrize("step", ["share", "mask"])
 def test_a_party_lost_between_rounds_is_not_singled_out(step, lying):
     """The second sum would be without it: refused by the coordinator, and by the parties if it would not."""
     sessions, outcome = over(5, {2: [(2, step)]}, lying)
@@ -316,20 +317,31 @@ def test_messages_of_an_older_round_or_session_are_refused():
         return reply
 
     converse(CoordinatorSession(plan), parties(plan, plain(5)), tampered=note)
-    for step, name in (("advertise", "adverts"), ("share", "sealed"), ("agree", "agreed")):
-        for number in (1, 2):
+    cases = [
+        ("adverts", (0, "reveal"), None),
+        ("adverts", (1, "unmask"), None),
+        ("adverts", (1, "unmask"), (0, "reveal")),
+        ("sealed", (2, "share"), None),
+        ("sealed", (2, "share"), (1, "share")),
+        ("agreed", (2, "agree"), None),
+        ("agreed", (2, "agree"), (1, "agree")),
+    ]
+    for name, place, earlier in cases:  # of the other session, in the same place, or of this one
+        now = {}
 
-            def replay(who, address, reply, step=step, name=name, number=number):
-                if address == (2, step):
-                    return encode({name: decode(old[who, (number, step)])[name]})
-                return note(who, address, reply) if address == (1, step) and number == 1 else reply
+        def replay(who, address, reply, name=name, place=place, earlier=earlier, now=now):
+            now[who, address] = reply
+            if address != place:
+                return reply
+            source = old[who, place] if earlier is None else now[who, earlier]
+            return encode(decode(reply) | {name: decode(source)[name]})
 
-            sessions = parties(plan, plain(5))
-            outcome = converse(CoordinatorSession(plan), sessions, tampered=replay)
-            assert len(outcome.refusals) == 5
-            for error in outcome.refusals.values():
-                assert "another place" in error.what or "cannot be opened" in error.what
-            assert given_away(sessions).keys() == {1}
+        sessions = parties(plan, plain(5))
+        outcome = converse(CoordinatorSession(plan), sessions, tampered=replay)
+        assert len(outcome.refusals) == 5
+        for error in outcome.refusals.values():
+            assert "another place" in error.what or "cannot be opened" in error.what
+        assert given_away(sessions).keys() == ({1} if place[0] else set())
 
 
 # What the coordinator refuses
@@ -356,13 +368,16 @@ def test_a_late_joiner_and_an_old_message():
         session.receive((1, "mask"), said[1][1])
     with pytest.raises(ProtocolError, match="another place"):
         session.receive((0, "reveal"), said[1][1])
-    forged = signed(IDENTITIES[1], 2, plan.hash, "reveal", {"nonce": bytes(32)})
+    place = session.step.at
+    with pytest.raises(ProtocolError, match="another place"):  # signed before it was known who joins
+        session.receive((0, "reveal"), signed(IDENTITIES[1], 1, plan.hash, "reveal", {"nonce": bytes(32)}).to_bytes())
+    forged = signed(IDENTITIES[1], 2, place, "reveal", {"nonce": bytes(32)})
     with pytest.raises(ProtocolError, match="signature"):
         session.receive((0, "reveal"), forged.to_bytes())
-    stranger = signed(IDENTITIES[4], 4, plan.hash, "reveal", {"nonce": bytes(32)})
+    stranger = signed(IDENTITIES[4], 4, place, "reveal", {"nonce": bytes(32)})
     with pytest.raises(ProtocolError, match="too late"):
         session.receive((0, "reveal"), stranger.to_bytes())
-    unfaithful = signed(IDENTITIES[1], 1, plan.hash, "reveal", {"nonce": bytes(32)})
+    unfaithful = signed(IDENTITIES[1], 1, place, "reveal", {"nonce": bytes(32)})
     with pytest.raises(ProtocolError, match="committed to"):
         session.receive((0, "reveal"), unfaithful.to_bytes())
 
@@ -433,7 +448,7 @@ def lied_to(recorded, at, reply):
     return session, None
 
 
-@pytest.mark.parametrize("place", range(13))
+@pytest.mark.parametrize("place", range(11))
 def test_nonsense_is_refused_as_such(recorded, place):
     """Whatever stands in the place of whatever part of a reply: a refusal, never a stumble, nothing given away."""
     at = recorded.addresses()[place]
@@ -477,4 +492,4 @@ def test_the_reason_of_the_coordinator_is_shown_if_it_can_be(recorded):
     _, error = lied_to(recorded, (1, "share"), encode({"failed": ["Too few.", "Why.", "Wait."]}))
     assert str(error) == "Too few. Why. Wait."
     _, error = lied_to(recorded, (1, "share"), encode({"failed": ["\x1b[2J", "Why.", "Wait."]}))
-    assert "no reason that can be shown" in error.what
+    assert "no reason that can be shown" in error.why

@@ -37,11 +37,11 @@ def test_other_survivors_than_those_who_were_signed(monkeypatch):
     """After a sum with everyone, all are told that party 7 was not in it, so that the next may be without: refused."""
 
     class Lying(CoordinatorRound):
-        def opened_replies(self, next_ask, *, full):
+        def opened_replies(self, next_ask, adverts, *, full):
             others = self.survivors - {7}
             words = codec.to_bytes(self.sums)
             self.hash = record_hash(self.setting, self.record.root(), others, words)
-            replies = super().opened_replies(next_ask, full=full)
+            replies = super().opened_replies(next_ask, adverts, full=full)
             told = {"survivors": bitmap(others, M), "hash": self.hash}
             return {party: encode(decode(reply) | told) for party, reply in replies.items()}
 

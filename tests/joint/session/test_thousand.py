@@ -12,7 +12,7 @@ from flou.joint.session.simulate import Simulation, simulate
 from joint.session.sessions import STEPS
 
 LENGTH = 5000
-BEFORE = ("join", "reveal", "advertise", "share", "mask")
+BEFORE = ("join", "reveal", "share", "mask")
 
 
 def held(m: int, losses: dict[int, tuple[int, str]]) -> tuple[Simulation, np.ndarray, np.ndarray]:

@@ -124,7 +124,7 @@ def test_reasons_that_cannot_be_shown(tmp_path, body):
         async with Scripted(tmp_path, [response(403, body)]) as scripted:
             await attend(group.party(0), scripted.url, scripted.trust, give_up=5)
 
-    with pytest.raises(ProtocolError, match=r"^The coordinator has refused a message\. It gives no reason"):
+    with pytest.raises(ProtocolError, match=r"^The coordinator has refused or stopped\. It gives no reason"):
         asyncio.run(main())
 
 

@@ -11,6 +11,8 @@ import hashlib
 import math
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from flou.errors import InvalidParameter, ProtocolError
@@ -23,6 +25,8 @@ _FORMS = {24: struct.Struct(">B"), 25: struct.Struct(">H"), 26: struct.Struct(">
 _LEAST = {24: 24, 25: 1 << 8, 26: 1 << 16, 27: 1 << 32}  # smaller sizes have a shorter form
 _LONG = 1 << 64
 _DOUBLE = struct.Struct(">d")
+_SMALL = [bytes((head,)) for head in range(256)]
+_FIRST = itemgetter(0)
 _CONSTANTS = {None: b"\xf6", True: b"\xf5", False: b"\xf4"}
 
 
@@ -43,41 +47,39 @@ def encode(value: Any) -> bytes:
 
 def _head(kind: int, size: int) -> bytes:
     if size < 24:
-        return bytes((kind << 5 | size,))
+        return _SMALL[kind << 5 | size]
     for detail, form in _FORMS.items():
         if size < 1 << 8 * form.size:
-            return bytes((kind << 5 | detail,)) + form.pack(size)
+            return _SMALL[kind << 5 | detail] + form.pack(size)
     raise InvalidParameter("A value is too long.", "Its length has no encoding.", "Send less at a time.")
 
 
 def _write(value: Any, out: Any, depth: int) -> None:
     kind = type(value)
-    if depth >= DEEPEST and (
-        isinstance(value, list | tuple | Mapping) or (kind is int and not -_LONG <= value < _LONG)
-    ):
-        raise InvalidParameter("A value is nested too deeply.", "Nobody would read it.", "Send a flatter one.")
     if kind is bytes:
         out(_head(_BYTES, len(value)))
         out(value)
     elif kind is str:
-        text = _utf8(value)
-        out(_head(_TEXT, len(text)))
-        out(text)
+        out(_text(value))
     elif kind is int:
+        if not -_LONG <= value < _LONG:
+            _check_depth(depth)
         out(_integer(value))
+    elif kind is list or kind is tuple:
+        _check_depth(depth)
+        out(_head(_LIST, len(value)))
+        for part in value:
+            _write(part, out, depth + 1)
     elif kind is float:
         if not math.isfinite(value):
             raise InvalidParameter("A number is not finite.", "It has no place in a message.", "Send finite numbers.")
         out(b"\xfb" + _DOUBLE.pack(value + 0.0))  # there is one zero: -0.0 + 0.0 is 0.0
-    elif kind is list or kind is tuple:
-        out(_head(_LIST, len(value)))
-        for part in value:
-            _write(part, out, depth + 1)
     elif value is None or kind is bool:
         out(_CONSTANTS[value])
-    elif isinstance(value, Mapping):
+    elif kind is dict or isinstance(value, Mapping):
+        _check_depth(depth)
         out(_head(_TABLE, len(value)))
-        for key, part in sorted((encode(key), part) for key, part in _named(value).items()):
+        for key, part in sorted([(_text(key), part) for key, part in _named(value).items()], key=_FIRST):
             out(key)
             _write(part, out, depth + 1)
     else:
@@ -86,6 +88,17 @@ def _write(value: Any, out: Any, depth: int) -> None:
             "Messages hold texts, numbers, bytes, lists and tables of them.",
             "Turn it into one of these.",
         )
+
+
+def _check_depth(depth: int) -> None:
+    if depth >= DEEPEST:
+        raise InvalidParameter("A value is nested too deeply.", "Nobody would read it.", "Send a flatter one.")
+
+
+@lru_cache(maxsize=4096)
+def _text(text: str) -> bytes:
+    data = _utf8(text)
+    return _head(_TEXT, len(data)) + data
 
 
 def _utf8(text: str) -> bytes:

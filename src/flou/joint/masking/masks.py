@@ -11,13 +11,14 @@ Speed    a mask is made and added in pieces that stay in the cache, and no vecto
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import CTR
+from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -28,6 +29,7 @@ __all__ = ["KEY", "add_mask", "pair_key", "stream"]
 
 KEY = 32  # bytes
 PIECE = 1 << 16  # words: 512 KiB
+FEW = 1 << 12  # limbs
 _BLOCK = 16
 _ZEROS = memoryview(bytes(8 * PIECE))
 _TAG = b"flou.joint.mask:"
@@ -48,6 +50,9 @@ def add_mask(words: Words, key: bytes, sign: Literal[1, -1]) -> None:
         )
     apply = add if sign == 1 else subtract
     count, length = words.shape
+    if count * length <= FEW:
+        apply(words, _few(key, count, length))
+        return
     streams = [stream(key, limb) for limb in range(count)]
     mask = np.empty((count, min(PIECE, length) + 2), dtype="<u8")  # the cipher wants a spare block
     rows = mask.view(np.uint8)
@@ -57,6 +62,21 @@ def add_mask(words: Words, key: bytes, sign: Literal[1, -1]) -> None:
         for source, row in zip(streams, rows, strict=True):
             source.update_into(_ZEROS[: 8 * size], row)
         apply(piece, mask[:, :size])
+
+
+def _few(key: bytes, count: int, length: int) -> Words:
+    """A short mask: its counters, encrypted at once, for setting up a cipher costs more than the blocks."""
+    data = Cipher(AES(key), ECB()).encryptor().update(_counters(count, length))
+    return np.frombuffer(data, dtype="<u8").reshape(count, -1)[:, :length].astype(np.uint64, copy=False)
+
+
+@lru_cache(maxsize=16)
+def _counters(count: int, length: int) -> bytes:
+    """The counter blocks of all limbs, one limb after the other."""
+    blocks = np.zeros((count, -(-length // 2), 2), dtype=">u8")
+    blocks[..., 0] = np.arange(count)[:, None]
+    blocks[..., 1] = np.arange(blocks.shape[1])
+    return blocks.tobytes()
 
 
 def pair_key(own_secret: X25519PrivateKey, other_public: bytes, context: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""One round at the coordinator: five steps, each of which turns the parties' messages into replies. Pure.
+"""One round at the coordinator: four steps, each of which turns the parties' messages into replies. Pure.
 
 The coordinator relays keys and sealed shares, proposes the survivors, gathers what they release, and adds up. It learns
 the sum and, about everything else, uniform words.
@@ -6,19 +6,20 @@ the sum and, about everything else, uniform words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import encode
 from flou.joint.masking import codec
+from flou.joint.round.keys import check_keys
 from flou.joint.round.merkle import inclusions
 from flou.joint.round.messages import Message, bitmap, malformed, members
-from flou.joint.round.party import agreement, mask_digest
+from flou.joint.round.party import agreement, mask_digest, released_digest
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Setting
 
-__all__ = ["CoordinatorRound"]
+__all__ = ["CoordinatorRound", "relayed", "table"]
 
 Messages: TypeAlias = dict[int, Message]
 Close: TypeAlias = Callable[[Messages], Mapping[int, bytes]]
@@ -27,12 +28,12 @@ Close: TypeAlias = Callable[[Messages], Mapping[int, bytes]]
 class CoordinatorRound:
     """The state of a round at the coordinator."""
 
-    def __init__(self, setting: Setting, there: frozenset[int]) -> None:
+    def __init__(self, setting: Setting, adverts: Messages) -> None:
         self.setting = setting
-        self.there = there  # who takes part in the next step
+        self.there = frozenset(adverts)  # who takes part in the next step
         self.step = ""
         self.survivors: frozenset[int] = frozenset()
-        self._adverts: Messages = {}
+        self._adverts = adverts  # the messages that show everyone's keys
         self._sealed: Messages = {}
         self._masked: Messages = {}
         self._agreed: Messages = {}
@@ -43,7 +44,6 @@ class CoordinatorRound:
 
     def steps(self) -> Iterator[tuple[str, Callable[[Message], None], Close]]:
         """The steps in their order: name, what a message must be like, and how the step ends."""
-        yield "advertise", self._check_advert, self._keys
         yield "share", self._check_sealed, self._shares
         yield "mask", self._check_masked, self._propose
         yield "agree", self._check_agreed, self._agreement
@@ -63,22 +63,7 @@ class CoordinatorRound:
     def _neighbours(self, party: int, messages: Messages) -> list[int]:
         return [other for other in self.setting.graph[party] if other in messages]
 
-    # 1. advertise
-
-    def _check_advert(self, message: Message) -> None:
-        for name in ("sharing", "masking", "own"):
-            message.field(name, bytes, 32)
-
-    def _keys(self, messages: Messages) -> Mapping[int, bytes]:
-        self._count(messages)
-        self._adverts = messages
-        told = {party: message.to_bytes() for party, message in messages.items()}
-        return {
-            party: encode({"adverts": {str(other): told[other] for other in self._neighbours(party, messages)}})
-            for party in messages
-        }
-
-    # 2. share
+    # 1. share
 
     def _check_sealed(self, message: Message) -> None:
         sealed = message.field("sealed", dict)
@@ -96,7 +81,7 @@ class CoordinatorRound:
             replies[party] = encode({"sealed": meant})
         return replies
 
-    # 3. mask
+    # 2. mask
 
     def _check_masked(self, message: Message) -> None:
         codec.from_bytes(message.attachment, self.setting.width, self.setting.length)
@@ -115,7 +100,7 @@ class CoordinatorRound:
         reply = encode({"survivors": bitmap(survivors, self.setting.size)})
         return dict.fromkeys(messages, reply)
 
-    # 4. agree
+    # 3. agree
 
     def _check_agreed(self, message: Message) -> None:
         if message.content.get("survivors") != self._agreement_on:
@@ -124,18 +109,20 @@ class CoordinatorRound:
     def _agreement(self, messages: Messages) -> Mapping[int, bytes]:
         self._count(messages, self.setting.resilience.quorum + 1)
         self._agreed = messages
-        told = {party: message.to_bytes() for party, message in messages.items()}
-        return {
-            party: encode({"agreed": {str(other): told[other] for other in self._neighbours(party, messages)}})
-            for party in messages
-        }
+        near = relayed(self.setting.graph, messages, messages)
+        return {party: encode({"agreed": told}) for party, told in near.items()}
 
-    # 5. unmask
+    # 4. unmask
 
     def _check_released(self, message: Message) -> None:
         message.field("own", bytes, 32)
+        if not self.setting.last:
+            check_keys(message)
+        if message.content.get("shares") != released_digest(self.setting, message.attachment):
+            raise malformed("Released shares do not have the hash that was signed.")
         for kind in ("alive", "gone"):
-            if not all(isinstance(share, bytes) for share in message.field(kind, dict).values()):
+            shares = message.enclosed.get(kind)
+            if type(shares) is not dict or not all(isinstance(share, bytes) for share in shares.values()):
                 raise malformed("A released share is not made of bytes.")
 
     def _open(self, messages: Messages) -> Mapping[int, bytes]:
@@ -145,8 +132,11 @@ class CoordinatorRound:
         self.hash = record_hash(self.setting, self.record.root(), self.survivors, codec.to_bytes(self.sums))
         return {}
 
-    def opened_replies(self, next_ask: Any, *, full: bool) -> Mapping[int, bytes]:
-        """The sums, what is asked next, and the proof: the whole record, or the place of a party's words in it."""
+    def opened_replies(self, next_ask: Any, adverts: Messages, *, full: bool) -> Mapping[int, bytes]:
+        """The sums, what is asked next, and the proof: the whole record, or the place of a party's words in it.
+
+        With them go the messages that show keys for the next round: of everyone, or of a party's neighbours.
+        """
         told = {
             "sums": codec.to_bytes(self.sums),
             "survivors": bitmap(self.survivors, self.setting.size),
@@ -155,7 +145,22 @@ class CoordinatorRound:
             "ask": next_ask,
         }
         if full:
-            return dict.fromkeys(self.there, encode(told | {"record": self.record.to_dict()}))
+            ahead = {"adverts": table(adverts)} if adverts else {}
+            return dict.fromkeys(self.there, encode(told | ahead | {"record": self.record.to_dict()}))
         order = sorted(self._masked)
         paths = dict(zip(order, inclusions([self._masked[party].body for party in order]), strict=True))
-        return {party: encode(told | {"path": paths[party]}) for party in self.there}
+        near = relayed(self.setting.graph, adverts, self.there)
+        return {party: encode(told | {"path": paths[party], "adverts": near[party]}) for party in self.there}
+
+
+def table(messages: Messages) -> dict[str, bytes]:
+    """Messages by the numbers of their senders, as they are told to others."""
+    return {str(party): message.to_bytes() for party, message in messages.items()}
+
+
+def relayed(
+    graph: Mapping[int, tuple[int, ...]], messages: Messages, to: Collection[int]
+) -> Mapping[int, dict[str, bytes]]:
+    """To each party the messages of its neighbours, each encoded once."""
+    told = table(messages)
+    return {party: {key: told[key] for other in graph[party] if (key := str(other)) in told} for party in to}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from flou.joint.agreement.identity import Identity, Roster
 __all__ = ["Message", "bitmap", "malformed", "members", "signed"]
 
 TAG = "message"
+SHORT = 1 << 10  # bytes
+ENCLOSING = ("mask", "unmask")  # steps whose bodies have the hash of what is attached
 
 
 @dataclass(frozen=True)
@@ -30,29 +32,31 @@ class Message:
     def to_bytes(self) -> bytes:
         return encode([self.sender, self.body, self.signature, self.attachment])
 
-    @classmethod
-    def from_bytes(cls, data: Any) -> Message:
-        parts = decode(data) if isinstance(data, bytes) else None
-        if (
-            not isinstance(parts, list)
-            or [type(part) for part in parts] != [int, bytes, bytes, bytes]
-            or not 0 <= parts[0] < 1 << 32
-        ):
-            raise malformed("A message is not made of sender, body, signature and attachment.")
-        return cls(*parts)
+    @staticmethod
+    def from_bytes(data: Any) -> Message:
+        if type(data) is not bytes:
+            raise _not_a_message()
+        return _known(data) if len(data) <= SHORT else _parsed(data)
 
     @cached_property
     def content(self) -> dict[str, Any]:
         """What the body says."""
-        found = decode(self.body)
-        if not isinstance(found, dict):
-            raise malformed("The body of a message is not a table.")
-        return found
+        return _decoded(self.body)
+
+    @cached_property
+    def enclosed(self) -> dict[str, Any]:
+        """What the attachment says, if it is a table and no words."""
+        return _decoded(self.attachment)
+
+    @property
+    def alone(self) -> Message:
+        """The message without its attachment, for those to whom that is not addressed."""
+        return Message(self.sender, self.body, self.signature)
 
     def check(self, roster: Roster, at: bytes, step: str) -> Message:
         """Refuse a message that is not signed by its sender, for this place and step."""
         roster.verify(self.sender, self.signature, TAG, self.body)
-        if self.attachment and step != "mask":  # nothing vouches for it
+        if self.attachment and step not in ENCLOSING:  # nothing vouches for it
             raise malformed("A message has something attached that its sender has not signed.")
         if self.content.get("at") != at or self.content.get("step") != step:
             raise ProtocolError(
@@ -70,12 +74,34 @@ class Message:
         return value
 
 
+def _parsed(data: bytes) -> Message:
+    parts = decode(data)
+    sound = isinstance(parts, list) and [type(part) for part in parts] == [int, bytes, bytes, bytes]
+    if not sound or not 0 <= parts[0] < 1 << 32:
+        raise _not_a_message()
+    return Message(*parts)
+
+
+_known = lru_cache(maxsize=512)(_parsed)  # keys and signatures come once in a step, and once more in the record
+
+
+def _not_a_message() -> ProtocolError:
+    return malformed("A message is not made of sender, body, signature and attachment.")
+
+
 def signed(
     identity: Identity, sender: int, at: bytes, step: str, content: Mapping[str, Any], attachment: bytes = b""
 ) -> Message:
     """A message, signed."""
     body = encode({"at": at, "step": step, **content})
     return Message(sender, body, identity.sign(TAG, body), attachment)
+
+
+def _decoded(data: bytes) -> dict[str, Any]:
+    found = decode(data)
+    if not isinstance(found, dict):
+        raise malformed("A part of a message is not a table.")
+    return found
 
 
 def bitmap(numbers: Iterable[int], size: int) -> bytes:

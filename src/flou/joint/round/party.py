@@ -1,7 +1,6 @@
-"""One round at a party: advertise, share, mask, agree, unmask. Pure: messages in, messages out.
+"""One round at a party: share, mask, agree, unmask. Pure: messages in, messages out.
 
-Keys     fresh in every round, all derived from one secret seed: an X25519 key c for shares, another s for masks, and
-         32 bytes b for the mask of its own
+Keys     were shown one message ahead (keys.py)
 Masked   y = words + PRG(b) + sum over peers j of ± PRG(K_ij), the sign by which of the two numbers is smaller
 Shares   b and s in threshold-many-of-neighbours shares, each sealed for its holder (ChaCha20-Poly1305)
 Choice   for every peer exactly one kind of share is given: of b when it is among the survivors, of s when not. The
@@ -12,35 +11,31 @@ Why      docs/explanation/proofs/masked-sums.md
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from flou.bits import SeededBits
 from flou.errors import ProtocolError
-from flou.joint.agreement.canonical import digest
+from flou.joint.agreement.canonical import digest, encode
 from flou.joint.masking import codec
 from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.masking.shares import SHARE, split
+from flou.joint.round.keys import RoundKeys, check_advert, shown
 from flou.joint.round.messages import Message, bitmap, malformed
 from flou.joint.round.setting import Setting
 
-__all__ = ["PartyRound", "agreement", "commitment", "mask_digest"]
-
-
-def commitment(setting: Setting, party: int, secret: bytes) -> bytes:
-    """What a party publishes about the seed of its own mask, so that nobody can pass another off as it."""
-    return digest("self mask", setting.id, party, secret)
+__all__ = ["PartyRound", "agreement", "mask_digest", "released_digest"]
 
 
 def mask_digest(setting: Setting, words: bytes) -> bytes:
     """What a party signs for its masked words."""
     return digest("masked words", setting.id, words)
+
+
+def released_digest(setting: Setting, shares: bytes) -> bytes:
+    """What a party signs for the shares that it gives away."""
+    return digest("released shares", setting.id, shares)
 
 
 def agreement(setting: Setting, survivors: frozenset[int]) -> bytes:
@@ -51,9 +46,9 @@ def agreement(setting: Setting, survivors: frozenset[int]) -> bytes:
 class PartyRound:
     """The state of one party in one round."""
 
-    def __init__(self, setting: Setting, party: int, seed: bytes) -> None:
-        self.setting, self.party, self._seed = setting, party, seed
-        self.neighbours = setting.graph[party]
+    def __init__(self, setting: Setting, keys: RoundKeys) -> None:
+        self.setting, self.party, self.keys = setting, keys.party, keys
+        self.neighbours = setting.graph[self.party]
         self.adverts: dict[int, Message] = {}
         self.peers: tuple[int, ...] = ()
         self._held: dict[int, tuple[bytes, bytes]] = {}  # shares of a peer's b and of its s
@@ -61,32 +56,7 @@ class PartyRound:
         self.survivors: frozenset[int] | None = None
         self._agreement = b""
 
-    def _derived(self, use: str) -> bytes:
-        return HKDFExpand(SHA256(), 32, f"flou joint {use}".encode() + self.setting.id).derive(self._seed)
-
-    @cached_property
-    def _sharing(self) -> X25519PrivateKey:
-        return X25519PrivateKey.from_private_bytes(self._derived("sharing"))
-
-    @cached_property
-    def _masking(self) -> X25519PrivateKey:
-        return X25519PrivateKey.from_private_bytes(self._derived("masking"))
-
-    @cached_property
-    def _own(self) -> bytes:
-        return self._derived("own mask")
-
-    # 1. advertise
-
-    def advertise(self) -> dict[str, Any]:
-        """Two public keys, and a commitment to the own mask."""
-        return {
-            "sharing": self._sharing.public_key().public_bytes_raw(),
-            "masking": self._masking.public_key().public_bytes_raw(),
-            "own": commitment(self.setting, self.party, self._own),
-        }
-
-    # 2. share
+    # 1. share
 
     def share(self, adverts: Mapping[int, Message]) -> dict[str, Any]:
         """Sealed shares of both secrets, for every neighbour that is there."""
@@ -101,21 +71,21 @@ class PartyRound:
             advert = adverts[neighbour]
             if advert.sender != neighbour:
                 raise malformed("A key is not from the party that it is said to be from.")
-            advert.check(self.setting.roster, self.setting.id, "advertise")
+            check_advert(self.setting, advert)
             self.adverts[neighbour] = advert
-        fresh = SeededBits(self._derived("shares"))  # the seed is secret and new in every round
+        fresh = self.keys.bits()
         numbers = [neighbour + 1 for neighbour in there]  # at 0 stands the secret
         threshold = self.setting.threshold(len(there))
-        own = split(self._own, numbers, threshold, fresh)
-        masking = split(self._masking.private_bytes_raw(), numbers, threshold, fresh)
+        own = split(self.keys.own, numbers, threshold, fresh)
+        masking = split(self.keys.masking.private_bytes_raw(), numbers, threshold, fresh)
         sealed = {str(holder): self._seal(holder, own[holder + 1] + masking[holder + 1]) for holder in there}
         return {"sealed": sealed}
 
     def _cipher(self, other: int) -> tuple[ChaCha20Poly1305, bytes, bytes]:
         """The cipher between two parties, and the nonces there and back."""
         if other not in self._ciphers:
-            public = self.adverts[other].field("sharing", bytes, 32)
-            key = pair_key(self._sharing, public, b"shares:" + self.setting.pair(self.party, other))
+            public = shown(self.adverts[other], "sharing")
+            key = pair_key(self.keys.sharing, public, b"shares:" + self.setting.pair(self.party, other))
             self._ciphers[other] = ChaCha20Poly1305(key)
         there = int(self.party > other)
         return self._ciphers[other], bytes(11) + bytes([there]), bytes(11) + bytes([1 - there])
@@ -124,7 +94,7 @@ class PartyRound:
         cipher, nonce, _ = self._cipher(holder)
         return cipher.encrypt(nonce, secret, self.setting.id)
 
-    # 3. mask
+    # 2. mask
 
     def receive_shares(self, sealed: Mapping[int, bytes]) -> None:
         """Open the shares that were sent here; whoever sent one is a peer."""
@@ -155,16 +125,16 @@ class PartyRound:
         """The masked words, and what is signed about them. ``words`` is masked in place."""
         if words.shape != (self.setting.width // codec.LIMB, self.setting.length):
             raise malformed("The words do not have the agreed length and width.")
-        add_mask(words, self._own, 1)
+        add_mask(words, self.keys.own, 1)
         for peer in self.peers:
-            public = self.adverts[peer].field("masking", bytes, 32)
-            key = pair_key(self._masking, public, b"mask:" + self.setting.pair(self.party, peer))
+            public = shown(self.adverts[peer], "masking")
+            key = pair_key(self.keys.masking, public, b"mask:" + self.setting.pair(self.party, peer))
             add_mask(words, key, 1 if self.party < peer else -1)
         data = codec.to_bytes(words)
         content = {"digest": mask_digest(self.setting, data), "peers": bitmap(self.peers, self.setting.size)}
         return content, data
 
-    # 4. agree
+    # 3. agree
 
     def agree(self, survivors: frozenset[int]) -> dict[str, Any]:
         """Sign the survivors: once, for they decide which shares are released."""
@@ -186,10 +156,10 @@ class PartyRound:
         self.survivors, self._agreement = survivors, agreement(self.setting, survivors)
         return {"survivors": self._agreement}
 
-    # 5. unmask
+    # 4. unmask
 
-    def unmask(self, agreed: Mapping[int, Message]) -> dict[str, Any]:
-        """The seed of the own mask, and one share for every peer: of one kind."""
+    def unmask(self, agreed: Mapping[int, Message], ahead: RoundKeys | None = None) -> tuple[dict[str, Any], bytes]:
+        """The seed of the own mask and, enclosed, one share for every peer, of one kind; and keys for another round."""
         if self.survivors is None:
             raise malformed("Nothing was agreed on yet.")
         same = {
@@ -206,7 +176,9 @@ class PartyRound:
             )
         alive = {str(peer): self._held[peer][0] for peer in self.peers if peer in self.survivors}
         gone = {str(peer): self._held[peer][1] for peer in self.peers if peer not in self.survivors}
-        return {"own": self._own, "alive": alive, "gone": gone}
+        shares = encode({"alive": alive, "gone": gone})
+        content: dict[str, Any] = {"own": self.keys.own, "shares": released_digest(self.setting, shares)}
+        return (content if ahead is None else content | {"keys": ahead.public()}), shares
 
     def _signed_same(self, neighbour: int, message: Message) -> bool:
         if message.sender != neighbour:

@@ -1,8 +1,8 @@
 """What is left of a round: enough for anyone to take off the masks again and to check every signature.
 
-The record holds the advertised keys, the masked words, the survivors with the signatures under them, and the shares
-that were released. From these the sum follows; :func:`open_sums` is what the coordinator runs, what every party runs
-again before it believes the sum, and what an auditor runs years later.
+The record holds the messages that show the keys, the masked words, the survivors with the signatures under them, and
+the shares that were released. From these the sum follows; :func:`open_sums` is what the coordinator runs, what every
+party runs again before it believes the sum, and what an auditor runs years later.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from flou.joint.agreement.canonical import digest
 from flou.joint.masking import codec
 from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.masking.shares import SHARE, join
+from flou.joint.round.keys import check_advert, commitment, shown
 from flou.joint.round.merkle import root
 from flou.joint.round.messages import Message, bitmap, malformed, members
-from flou.joint.round.party import agreement, commitment, mask_digest
+from flou.joint.round.party import agreement, mask_digest, released_digest
 from flou.joint.round.setting import Setting
 
 __all__ = ["Record", "open_sums", "record_hash"]
@@ -36,7 +37,7 @@ def record_hash(setting: Setting, top: bytes, survivors: frozenset[int], sums: b
 class Record:
     """The messages of a round that matter for its sum."""
 
-    adverts: Mapping[int, Message]
+    adverts: Mapping[int, Message]  # what shows the keys
     masked: Mapping[int, Message]  # of the survivors, words attached
     agreed: Mapping[int, Message]
     released: Mapping[int, Message]
@@ -66,9 +67,16 @@ class Record:
             parts[name] = {message.sender: message for message in found}
         return cls(**parts)
 
-    def check_signatures(self, setting: Setting) -> None:
-        """Refuse a record in which anything is not signed by whom it is said to be from."""
-        for name, step in (("adverts", "advertise"), ("masked", "mask"), ("agreed", "agree"), ("released", "unmask")):
+    def check_signatures(self, setting: Setting, *, released: bool = True) -> None:
+        """Refuse a record in which anything is not signed by whom it is said to be from.
+
+        The sums follow without the signatures under what was ``released``: secrets are held against the commitments
+        in signed messages.
+        """
+        for message in self.adverts.values():
+            check_advert(setting, message)
+        signed = (("masked", "mask"), ("agreed", "agree"), *([("released", "unmask")] if released else []))
+        for name, step in signed:
             for message in getattr(self, name).values():
                 message.check(setting.roster, setting.id, step)
         setting.check_survivors(self.survivors)
@@ -91,6 +99,9 @@ def open_sums(setting: Setting, record: Record) -> codec.Words:
     survivors = record.survivors
     peers = {party: _peers(setting, record, party) for party in survivors}
     gone = frozenset().union(*peers.values()) - survivors
+    for party, message in record.released.items():
+        if message.content.get("shares") != released_digest(setting, message.attachment):
+            raise _changed(setting, party)
     total = np.zeros((setting.width // codec.LIMB, setting.length), dtype=np.uint64)
     for party in sorted(survivors):
         message = record.masked[party]
@@ -108,7 +119,7 @@ def open_sums(setting: Setting, record: Record) -> codec.Words:
         secret = _masking_secret(setting, record, party)
         for other in sorted(survivors):
             if party in peers[other]:
-                public = record.adverts[other].field("masking", bytes, 32)
+                public = shown(record.adverts[other], "masking")
                 key = pair_key(secret, public, b"mask:" + setting.pair(party, other))
                 add_mask(total, key, -1 if other < party else 1)
     return total
@@ -128,7 +139,7 @@ def _own_secret(setting: Setting, record: Record, party: int) -> bytes:
         secret = record.released[party].field("own", bytes, 32)
     else:
         secret = _joined(setting, record, party, "alive")
-    if commitment(setting, party, secret) != record.adverts[party].field("own", bytes, 32):
+    if commitment(setting.keys[0], party, secret) != shown(record.adverts[party], "own"):
         raise _changed(setting, party)
     return bytes(secret)
 
@@ -136,7 +147,7 @@ def _own_secret(setting: Setting, record: Record, party: int) -> bytes:
 def _masking_secret(setting: Setting, record: Record, party: int) -> X25519PrivateKey:
     """The key of a party that went before its words were in, joined from shares."""
     secret = X25519PrivateKey.from_private_bytes(_joined(setting, record, party, "gone"))
-    if secret.public_key().public_bytes_raw() != record.adverts[party].field("masking", bytes, 32):
+    if secret.public_key().public_bytes_raw() != shown(record.adverts[party], "masking"):
         raise _changed(setting, party)
     return secret
 
@@ -147,7 +158,8 @@ def _joined(setting: Setting, record: Record, party: int, kind: str) -> bytes:
     holders = [other for other in setting.graph[party] if other in record.adverts]
     for holder in holders:
         if holder in record.released:
-            share = record.released[holder].field(kind, dict).get(str(party))
+            shares = record.released[holder].enclosed.get(kind)
+            share = shares.get(str(party)) if isinstance(shares, dict) else None
             if isinstance(share, bytes) and len(share) == SHARE:
                 found[holder + 1] = share
     return join(found, setting.threshold(len(holders)))

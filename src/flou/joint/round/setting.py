@@ -19,6 +19,8 @@ class Setting:
 
     roster: Roster
     id: bytes  # hash of the session, of everything opened before, and of what is asked now
+    keys: tuple[bytes, str]  # place and step of the messages that show everyone's keys for it
+    last: bool  # whether no round can follow
     cohort: frozenset[int]  # who takes part
     graph: Mapping[int, tuple[int, ...]]  # the neighbours of each
     resilience: Resilience

@@ -18,11 +18,12 @@ from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Opened
 from flou.joint.masking import codec
-from flou.joint.round.coordinator import CoordinatorRound
+from flou.joint.round.coordinator import CoordinatorRound, relayed, table
+from flou.joint.round.keys import check_keys
 from flou.joint.round.messages import Message, bitmap, malformed
 from flou.joint.session.conclusion import concluded, confirmations
 from flou.joint.session.memory import Memory
-from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
+from flou.joint.session.opening import FULL, NONCE, Beginning, joining, nonce_commitment
 from flou.joint.session.party import Address
 from flou.joint.session.transcript import Transcript
 
@@ -138,33 +139,38 @@ class CoordinatorSession:
     # The session
 
     def _run(self) -> Generator[Step, Messages, None]:
-        begun, nonces = yield from self._begin()
-        head, number, cohort = begun.id, 0, frozenset(begun.present)
+        begun, adverts, nonces = yield from self._begin()
+        head, number, full = begun.id, 0, len(self.names) <= FULL
         ask = self.plan.program.next(self.opened)
-        told = {"present": bitmap(cohort, len(self.names)), "nonces": nonces}
-        self._all((0, "reveal"), cohort, told | {"ask": None if ask is None else ask.to_dict()})
+        if ask is None:
+            raise malformed("The plan asks for nothing.")
+        setting = begun.setting(head, 1, ask, self.opened)
+        told = {"present": bitmap(adverts, len(self.names)), "nonces": nonces, "ask": ask.to_dict()}
+        if full:
+            self._all((0, "reveal"), adverts, told | {"adverts": table(adverts)})
+        else:
+            near = relayed(setting.graph, adverts, adverts)
+            self._answer((0, "reveal"), {party: encode(told | {"adverts": near[party]}) for party in adverts})
         while ask is not None:
             number += 1
-            setting = begun.setting(head, number, ask, self.opened)
-            state = CoordinatorRound(setting, cohort)
+            setting = setting if number == 1 else begun.setting(head, number, ask, self.opened, setting)
+            state = CoordinatorRound(setting, adverts)
             yield from self._round(state, number)
-            cohort = state.there
+            adverts = {party: message.alone for party, message in state.record.released.items()}
             names = tuple(self.names[party] for party in sorted(state.survivors))
             self.opened.append(Opened(ask, codec.decode(state.sums), names))
             head = digest("head", head, state.hash)
             self.transcript.add(number, ask, state)
             ask = self.plan.program.next(self.opened)
             next_ask = None if ask is None else ask.to_dict()
-            self._answer((number, "unmask"), state.opened_replies(next_ask, full=len(self.names) <= FULL))
-        confirmed = yield Step((number + 1, "confirm"), head, cohort)
+            told_next = {} if ask is None else adverts
+            self._answer((number, "unmask"), state.opened_replies(next_ask, told_next, full=full))
+        confirmed = yield Step((number + 1, "confirm"), head, state.there)
         self._enough_confirmed(state, confirmed)
         self.transcript.confirm(confirmed)
         self.fit = concluded(self.plan.program, self.opened, head)
-        told_to = {party: message.to_bytes() for party, message in confirmed.items()}
-        replies = {}
-        for party in confirmed:
-            near = [told_to[other] for other in state.setting.graph[party] if other in told_to]
-            replies[party] = encode({"confirmed": near})
+        near = relayed(setting.graph, confirmed, confirmed)
+        replies = {party: encode({"confirmed": list(near[party].values())}) for party in confirmed}
         self._answer((number + 1, "confirm"), replies)
 
     def _enough_confirmed(self, state: CoordinatorRound, confirmed: Messages) -> None:
@@ -177,31 +183,28 @@ class CoordinatorSession:
                 "Ask the parties for their reasons.",
             )
 
-    def _begin(self) -> Generator[Step, Messages, tuple[Beginning, bytes]]:
-        """The session, and the nonces that it has its number from."""
+    def _begin(self) -> Generator[Step, Messages, tuple[Beginning, Messages, bytes]]:
+        """The session, the messages that reveal nonces and show keys, and the nonces."""
         plan, everyone = self.plan, frozenset(range(len(self.names)))
         joined = yield Step((0, "join"), plan.hash, everyone, lambda message: message.field("commitment", bytes, 32))
         self._enough(joined)
         commitments = {party: joined[party].content["commitment"] for party in sorted(joined)}
-        told: dict[str, Any] = {
-            "joined": bitmap(joined, len(everyone)),
-            "commitments": b"".join(commitments.values()),
-        }
-        if len(everyone) <= FULL:
-            told["signed"] = [joined[party].to_bytes() for party in sorted(joined)]
+        told = {"joined": bitmap(joined, len(everyone)), "commitments": b"".join(commitments.values())}
         self._all((0, "join"), joined, told)
 
         def revealed(message: Message) -> None:
             nonce = message.field("nonce", bytes, NONCE)
             if nonce_commitment(plan.hash, message.sender, nonce) != commitments[message.sender]:
                 raise malformed("A nonce is not the one that was committed to.")
+            check_keys(message)
 
-        present = yield Step((0, "reveal"), plan.hash, frozenset(joined), revealed)
+        place = joining(plan.hash, told["joined"], told["commitments"])
+        present = yield Step((0, "reveal"), place, frozenset(joined), revealed)
         self._enough(present)
         order = sorted(present)
         nonces = b"".join(present[party].content["nonce"] for party in order)
         self.transcript.begin(joined, present)
-        return Beginning.of(plan, order, nonces), nonces
+        return Beginning.of(plan, place, order, nonces), present, nonces
 
     def _enough(self, messages: Messages) -> None:
         if len(messages) < self.plan.smallest:

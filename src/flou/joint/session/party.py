@@ -7,8 +7,7 @@ are the party's own: it runs the program itself and refuses a coordinator that a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -22,6 +21,7 @@ from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import bounds, codec
+from flou.joint.round.keys import RoundKeys
 from flou.joint.round.merkle import included
 from flou.joint.round.messages import TAG, Message, bitmap, malformed, members, signed
 from flou.joint.round.party import PartyRound
@@ -29,16 +29,13 @@ from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Setting
 from flou.joint.session.conclusion import concluded, confirmations
 from flou.joint.session.memory import Memory
-from flou.joint.session.opening import FULL, NONCE, Beginning, nonce_commitment
+from flou.joint.session.opening import FULL, NONCE, Beginning, joining, nonce_commitment
+from flou.joint.session.replies import Told, each, listed, messages, reason, table
 
 __all__ = ["Address", "Outgoing", "PartySession", "asked"]
 
-SHOWN = 500  # characters of a sentence that the coordinator sends
-_NUMBER = re.compile(r"0|[1-9][0-9]{0,5}")  # one way to write the number of a party
-
 Address: TypeAlias = tuple[int, str]
 Outgoing: TypeAlias = tuple[Address, bytes]
-Told: TypeAlias = dict[str, Any]
 Steps: TypeAlias = Generator[Outgoing, bytes, Told]
 
 
@@ -58,6 +55,7 @@ class PartySession:
         self.memory = memory or Memory()
         self.party = plan.roster.index(identity)
         self.opened: list[Opened] = []
+        self._ready: tuple[Ask, Sequence[int]] | None = None
         plan.check_date()
         count = rows.count(plan.program.columns)
         (policy or Policy()).check(plan, count)
@@ -86,7 +84,7 @@ class PartySession:
         if not isinstance(told, dict):
             raise malformed("A reply is not a table.")
         if "failed" in told:
-            raise _failed(told["failed"])
+            raise reason(told["failed"])
         return told
 
     def _drawn(self, key: str, size: int) -> bytes:
@@ -98,16 +96,19 @@ class PartySession:
     def run(self) -> Generator[Outgoing, bytes, Fit]:
         """Everything from the first message to the result."""
         plan, program = self.plan, self.plan.program
-        begun, told = yield from self._begin()
+        if self.memory.recall("1/mask") is None and (first := program.next([])) is not None:
+            self._ready = first, self._plain_words(first)  # before anyone waits for this party
+        begun, keys, told = yield from self._begin()
         head, number, setting = begun.id, 0, None
         while (mine := program.next(self.opened)) is not None:
             number += 1
             ask = asked(told, mine)
-            setting = begun.setting(head, number, ask, self.opened)
+            setting = begun.setting(head, number, ask, self.opened, setting)
+            ahead = None if setting.last else self._keys(number + 1, setting.id)
             done = self.memory.recall(f"{number}/done")
             if done is None:
                 self._check_scalars(ask)
-                told = yield from self._round(setting, number, ask)
+                told = yield from self._round(PartyRound(setting, keys), messages(told, "adverts"), ask, number, ahead)
                 self._check_sums(setting, number, ask, told)
                 told = {key: value for key, value in told.items() if key not in ("record", "path")}
                 self.memory.keep(f"{number}/done", encode(told))
@@ -116,34 +117,34 @@ class PartySession:
             survivors = members(told["survivors"], setting.size)
             sums = codec.decode(codec.from_bytes(told["sums"], setting.width, setting.length))
             self.opened.append(Opened(ask, sums, tuple(plan.roster.names[party] for party in survivors)))
-            head = digest("head", head, told["hash"])
+            head, keys = digest("head", head, told["hash"]), ahead or keys
         told = yield from self._say(head, (number + 1, "confirm"), {})
         self._check_confirmations(told, head, setting)
         self.memory.forget("secret/")
         return concluded(program, self.opened, head)
 
-    def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, Told]]:
+    def _keys(self, number: int, place: bytes) -> RoundKeys:
+        """The keys for a round, shown at this place before it."""
+        return RoundKeys(place, self.party, self._drawn(f"secret/{number}", 32))
+
+    def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, RoundKeys, Told]]:
         plan, size = self.plan, len(self.plan.roster)
         nonce = self._drawn("0/nonce", NONCE)
         committed = nonce_commitment(plan.hash, self.party, nonce)
         told = yield from self._say(plan.hash, (0, "join"), {"commitment": committed})
         joined = members(told.get("joined"), size)
-        commitments = _each(told.get("commitments"), joined, 32)
+        commitments = each(told.get("commitments"), joined, 32)
         if commitments.get(self.party) != committed:
             raise ProtocolError(
                 "This party is not among those who joined.",
                 "It has signed the plan, and somebody leaves it out.",
                 "Stop, and begin again.",
             )
-        if size <= FULL:
-            listed = [Message.from_bytes(data) for data in _list(told, "signed")]
-            for message in listed:
-                message.check(plan.roster, plan.hash, "join")
-            if {message.sender: message.content.get("commitment") for message in listed} != commitments:
-                raise malformed("A commitment is not from the party that it is said to be from.")
-        told = yield from self._say(plan.hash, (0, "reveal"), {"nonce": nonce})
+        place = joining(plan.hash, told["joined"], told["commitments"])
+        keys = self._keys(1, place)
+        told = yield from self._say(place, (0, "reveal"), {"nonce": nonce, "keys": keys.public()})
         present = members(told.get("present"), size)
-        nonces = _each(told.get("nonces"), present, NONCE)
+        nonces = each(told.get("nonces"), present, NONCE)
         for party, revealed in nonces.items():
             if nonce_commitment(plan.hash, party, revealed) != commitments.get(party):
                 raise ProtocolError(
@@ -153,23 +154,22 @@ class PartySession:
                 )
         if nonces.get(self.party) != nonce:
             raise malformed("The nonce of this party was left out.")
-        return Beginning.of(plan, present, b"".join(nonces.values())), told
+        return Beginning.of(plan, place, present, b"".join(nonces.values())), keys, told
 
-    def _round(self, setting: Setting, number: int, ask: Ask) -> Steps:
+    def _round(
+        self, state: PartyRound, adverts: Mapping[int, Message], ask: Ask, number: int, ahead: RoundKeys | None
+    ) -> Steps:
         """One round; its last reply, with the sums."""
-        state = PartyRound(setting, self.party, self._drawn(f"secret/{number}", 32))
-        told = yield from self._say(setting.id, (number, "advertise"), state.advertise())
-        adverts = {party: Message.from_bytes(data) for party, data in _table(told, "adverts").items()}
+        setting = state.setting
         told = yield from self._say(setting.id, (number, "share"), state.share(adverts))
-        state.receive_shares(_table(told, "sealed"))
+        state.receive_shares(table(told, "sealed"))
         content, masked = Told(), b""
         if self.memory.recall(f"{number}/mask") is None:
             content, masked = state.mask(self._words(setting, ask))
         told = yield from self._say(setting.id, (number, "mask"), content, masked)
         survivors = frozenset(members(told.get("survivors"), setting.size))
         told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors))
-        agreed = {party: Message.from_bytes(data) for party, data in _table(told, "agreed").items()}
-        told = yield from self._say(setting.id, (number, "unmask"), state.unmask(agreed))
+        told = yield from self._say(setting.id, (number, "unmask"), *state.unmask(messages(told, "agreed"), ahead))
         if told.get("survivors") != bitmap(survivors, setting.size):
             raise wrong_sums()
         return told
@@ -183,12 +183,18 @@ class PartySession:
                 "Begin a new session, or agree on a plan that opens more.",
             )
 
-    def _words(self, setting: Setting, ask: Ask) -> codec.Words:
-        """The party's own words, checked and noised, ready to be masked."""
+    def _plain_words(self, ask: Ask) -> Sequence[int]:
+        """The party's own words, checked."""
         words = self.plan.program.words(ask, self.rows)
         if len(words) != ask.length:
             raise malformed("The program does not give the number of words that it asks for.")
         bounds.check(words, ask.limit)
+        return words
+
+    def _words(self, setting: Setting, ask: Ask) -> codec.Words:
+        """The party's own words, noised, ready to be masked."""
+        ready, self._ready = self._ready, None
+        words = ready[1] if ready is not None and ready[0] == ask else self._plain_words(ask)
         if ask.noise is not None:
             noise = ask.noise.law.sample(ask.length, bits=self.bits).tolist()
             words = [int(word) + extra for word, extra in zip(words, noise, strict=True)]
@@ -204,10 +210,10 @@ class PartySession:
             raise malformed("The record does not have the hash that it should have.")
         own = Message.from_bytes(self.memory.recall(f"{number}/mask"))
         if setting.size > FULL:
-            true = included(own.body, _list(told, "path"), top)
+            true = included(own.body, listed(told, "path"), top)
         else:
             record = Record.from_dict(told.get("record"))
-            record.check_signatures(setting)
+            record.check_signatures(setting, released=False)
             true = record.survivors == survivors and record.root() == top and record.masked[self.party] == own
             true = true and codec.to_bytes(open_sums(setting, record)) == data
         largest, words = self.plan.proof(ask).largest, codec.from_bytes(data, setting.width, ask.length)
@@ -219,7 +225,7 @@ class PartySession:
         if setting is None:
             return
         same = set()
-        for data in _list(told, "confirmed"):
+        for data in listed(told, "confirmed"):
             message = Message.from_bytes(data).check(self.plan.roster, head, "confirm")
             same.add(message.sender)
         if len(same & set(setting.graph[self.party])) < confirmations(setting):
@@ -250,33 +256,3 @@ def asked(told: Told, mine: Ask) -> Ask:
             "Stop, and ask who runs the coordinator.",
         )
     return ask
-
-
-def _each(blob: Any, parties: tuple[int, ...], size: int) -> dict[int, bytes]:
-    """One piece of a blob for each party."""
-    if not isinstance(blob, bytes) or len(blob) != size * len(parties):
-        raise malformed("A list has the wrong length.")
-    return {party: blob[size * place : size * (place + 1)] for place, party in enumerate(parties)}
-
-
-def _table(told: Told, name: str) -> dict[int, bytes]:
-    """One piece of bytes for each of some parties."""
-    table = told.get(name)
-    if not isinstance(table, dict) or not all(_NUMBER.fullmatch(key) and type(table[key]) is bytes for key in table):
-        raise malformed(f"A reply lacks the table {name!r}.")
-    return {int(key): data for key, data in table.items()}
-
-
-def _list(told: Told, name: str) -> list[Any]:
-    found = told.get(name)
-    if not isinstance(found, list):
-        raise malformed(f"A reply lacks the list {name!r}.")
-    return found
-
-
-def _failed(told: Any) -> ProtocolError:
-    """What the coordinator gives as the reason for stopping, as far as it is fit to be shown."""
-    sentences = told if isinstance(told, list) and len(told) == 3 else [None]
-    if not all(isinstance(text, str) and text.isprintable() and len(text) <= SHOWN for text in sentences):
-        return malformed("The coordinator has stopped, and gives no reason that can be shown.")
-    return ProtocolError(*sentences)

@@ -50,7 +50,12 @@ def converse(
     """Let everyone talk until nobody has anything left to say."""
     outcome, names = Simulation(coordinator), coordinator.names
     running = {party: session.run() for party, session in parties.items()}
-    outgoing = {party: next(steps) for party, steps in running.items()}
+    outgoing = {}
+    for party, steps in running.items():
+        try:
+            outgoing[party] = next(steps)
+        except FlouError as error:
+            outcome.refusals[names[party]] = error
     while outgoing and not coordinator.done:
         for party, (address, message) in list(outgoing.items()):
             if lost(party, address):

@@ -19,10 +19,10 @@ from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
-from flou.joint.round.messages import Message, malformed
+from flou.joint.round.messages import Message, bitmap, malformed
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.session.conclusion import concluded, confirmations
-from flou.joint.session.opening import Beginning, nonce_commitment
+from flou.joint.session.opening import Beginning, joining, nonce_commitment
 from flou.joint.session.party import asked
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
     if encode(found.to_dict()) != encode(told["plan"]):
         raise _false("The plan is not written out as plans are.")
     begun = _begun(found, told)
-    head, opened = begun.id, list[Opened]()
+    head, opened, setting = begun.id, list[Opened](), None
     for number, entry in enumerate(told["rounds"], 1):
         mine = found.program.next(opened)
         if mine is None or not isinstance(entry, dict) or entry.get("number") != number:
             raise _false("The rounds are not those of the plan, one after the other.")
         ask = asked(entry, mine)
-        setting = begun.setting(head, number, ask, opened)
+        setting = begun.setting(head, number, ask, opened, setting)
         record = Record.from_dict(entry.get("record"))
         record.check_signatures(setting)
         sums = open_sums(setting, record)
@@ -98,7 +98,7 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         names = tuple(found.roster.names[party] for party in sorted(record.survivors))
         opened.append(Opened(ask, codec.decode(sums), names))
         head = digest("head", head, record_hash(setting, record.root(), record.survivors, entry["sums"]))
-    if not opened or found.program.next(opened) is not None:
+    if setting is None or found.program.next(opened) is not None:
         raise _false("The session was not finished.")
     confirmed = {Message.from_bytes(data).check(found.roster, head, "confirm").sender for data in told["confirmed"]}
     if len(confirmed) <= confirmations(setting):
@@ -128,14 +128,16 @@ def _begun(plan: Plan, told: Mapping[str, Any]) -> Beginning:
     """The session, from the signatures under the plan and the nonces."""
     joined = [Message.from_bytes(data).check(plan.roster, plan.hash, "join") for data in told["joined"]]
     commitments = {message.sender: message.field("commitment", bytes, 32) for message in joined}
+    order = sorted(commitments)
+    place = joining(plan.hash, bitmap(order, len(plan.roster)), b"".join(commitments[party] for party in order))
     nonces = {}
     for data in told["revealed"]:
-        message = Message.from_bytes(data).check(plan.roster, plan.hash, "reveal")
+        message = Message.from_bytes(data).check(plan.roster, place, "reveal")
         nonces[message.sender] = message.field("nonce", bytes, 32)
         if nonce_commitment(plan.hash, message.sender, nonces[message.sender]) != commitments.get(message.sender):
             raise _false("A nonce is not the one that was committed to.")
     order = sorted(nonces)
-    return Beginning.of(plan, order, b"".join(nonces[party] for party in order))
+    return Beginning.of(plan, place, order, b"".join(nonces[party] for party in order))
 
 
 def _false(what: str) -> ProtocolError:

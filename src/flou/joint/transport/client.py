@@ -20,6 +20,7 @@ from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.fit import Fit
 from flou.joint.session.party import Address, PartySession
+from flou.joint.session.replies import reason
 from flou.joint.transport import http
 from flou.joint.transport.lengths import LONGEST_PLAN, longest_reply
 from flou.joint.transport.wire import Wire
@@ -30,7 +31,6 @@ HANDSHAKE = 10.0  # seconds to connect
 SILENCE = 60.0  # seconds without an answer after which a connection is given up
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 HANG_UPS = 3  # so many in a row, each after a greeting, are no accident
-SHOWN = 500  # characters of a sentence that the coordinator sends
 
 
 async def attend(
@@ -181,16 +181,10 @@ def _not_accepted() -> ProtocolError:
 
 
 def _refusal(answer: bytes) -> ProtocolError:
-    """What the coordinator tells as the reason, as far as it is fit to be shown."""
+    """What the coordinator tells as the reason."""
     try:
         told = json.loads(answer)
         sentences = [told[key] for key in ("what", "why", "do")]
-        if not all(isinstance(text, str) and text.isprintable() and len(text) <= SHOWN for text in sentences):
-            raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
-        sentences = [
-            "The coordinator has refused a message.",
-            "It gives no reason that can be shown.",
-            "Ask who runs the coordinator.",
-        ]
-    return ProtocolError(*sentences)
+        sentences = []
+    return reason(sentences)

@@ -29,7 +29,7 @@ from flou.joint.transport.wire import Wire
 __all__ = ["Patience", "serve"]
 
 OK, ACCEPTED, FORBIDDEN, NOT_FOUND, CONFLICT, TOO_LONG, BUSY = 200, 202, 403, 404, 409, 413, 503
-STEPS = ("join", "reveal", "advertise", "share", "mask", "agree", "unmask", "confirm")
+STEPS = ("join", "reveal", "share", "mask", "agree", "unmask", "confirm")
 HANDSHAKE = 10.0  # seconds for TLS
 SPARE = 64  # connections beyond two for each party
 DISCARDED = 1 << 20  # bytes of a refused body that are read, so that its sender sees the refusal

@@ -50,6 +50,9 @@ class Party(PartyRound):
         shares = encode({kind: told[kind] for kind in ("alive", "gone")})
         return self.say("unmask", {"own": told["own"], "shares": released_digest(self.setting, shares)}, shares)
 
+    def agree(self, survivors: frozenset[int], masked: bytes = b"") -> dict[str, Any]:
+        return super().agree(survivors, masked)
+
     def say(self, step: str, content: dict[str, Any], attachment: bytes = b"") -> Message:
         return signed(IDENTITIES[self.party], self.party, self.setting.id, step, content, attachment)
 
@@ -57,11 +60,11 @@ class Party(PartyRound):
 class Trusting(Party):
     """A party that believes any list of survivors, as if it did not matter who has masked with whom."""
 
-    def agree(self, survivors: frozenset[int]) -> dict[str, Any]:
+    def agree(self, survivors: frozenset[int], masked: bytes = b"") -> dict[str, Any]:
         peers = self.peers
         self.peers = self.neighbours
         try:
-            return super().agree(survivors)
+            return super().agree(survivors, masked)
         finally:
             self.peers = peers
 
@@ -111,7 +114,8 @@ class Game:
         refused = {}
         for i, survivors in lists.items():
             try:
-                self.agreed[i] = self.parties[i].say("agree", self.parties[i].agree(frozenset(survivors)))
+                told = self.parties[i].agree(frozenset(survivors), self.masked[i].body if i in self.masked else b"")
+                self.agreed[i] = self.parties[i].say("agree", told)
             except FlouError as error:
                 refused[i] = error
         return refused

@@ -16,7 +16,7 @@ from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.keys import shown
 from flou.joint.round.messages import signed
-from flou.joint.round.record import open_sums
+from flou.joint.round.record import Record, open_sums
 from joint.round.rounds import IDENTITIES, Game, Party, setting_for
 
 WORDS = [[10**i, -(2**i), i] for i in range(12)]
@@ -360,6 +360,53 @@ def test_sums_with_and_without_a_few(before, now, terms, reason):
         assert all(reason in error.what for error in refused.values())
         game.unmask()
         assert not game.released
+
+
+# What a party checks of the record
+
+
+def recorded(survivors=range(5), m=5):
+    game = honest(Game(setting_for(m), WORDS[:m]), survivors)
+    released = {i: game.parties[i].release(content) for i, content in game.released.items()}
+    return game, Record(game.adverts, {i: game.masked[i] for i in survivors}, game.agreed, released)
+
+
+def test_masked_words_are_signed_twice():
+    """With the survivors once more: so the first signature need not be checked, and other words do not pass."""
+    game, record = recorded()
+    record.check_signatures(game.setting)
+    record.check_signatures(game.setting, needed=True)
+    unsigned = dataclasses.replace(game.masked[2], signature=bytes(64))
+    again = dataclasses.replace(record, masked=record.masked | {2: unsigned})
+    again.check_signatures(game.setting, needed=True)
+    with pytest.raises(ProtocolError, match="does not have its signature"):
+        again.check_signatures(game.setting)
+    other = signed(IDENTITIES[3], 2, game.setting.id, "mask", {"digest": bytes(32), "peers": b"\x1b"})
+    with pytest.raises(ProtocolError, match="does not have its signature"):
+        dataclasses.replace(record, masked=record.masked | {2: other}).check_signatures(game.setting, needed=True)
+
+
+def test_masked_words_of_who_went_before_agreeing():
+    """Then the first signature is the only one, and is checked."""
+    game, record = recorded()
+    left = {i: message for i, message in record.agreed.items() if i != 2}
+    here = {i: message for i, message in record.released.items() if i != 2}
+    gone = dataclasses.replace(record, agreed=left, released=here)
+    gone.check_signatures(game.setting, needed=True)
+    unsigned = dataclasses.replace(game.masked[2], signature=bytes(64))
+    with pytest.raises(ProtocolError, match="does not have its signature"):
+        dataclasses.replace(gone, masked=gone.masked | {2: unsigned}).check_signatures(game.setting, needed=True)
+
+
+def test_the_coordinator_wants_the_words_that_it_has():
+    """A party that signs other masked words with the survivors would make everyone refuse the record."""
+    game, _ = recorded()
+    state = CoordinatorRound(game.setting, game.adverts)
+    state._propose(game.masked)
+    state._check_agreed(game.agreed[1])
+    other = game.parties[1].say("agree", {"survivors": game.agreed[1].content["survivors"], "masked": bytes(32)})
+    with pytest.raises(ProtocolError, match="other masked words"):
+        state._check_agreed(other)
 
 
 # The coordinator's checks

@@ -25,8 +25,11 @@ class Filmed(FileMemory):
         self.film: list[bytes] = []
         super().__init__(path)
 
-    def _store(self, key, value, sure):
-        super()._store(key, value, sure)
+    def _store(self, key, value, sure, later):
+        super()._store(key, value, sure, later)
+        if later:  # the file may have it already, or not yet
+            self.film.append(self.path.read_bytes())
+            self._file.flush()
         self.film.append(self.path.read_bytes())
 
     def forget(self, prefix):

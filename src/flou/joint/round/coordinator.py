@@ -15,7 +15,7 @@ from flou.joint.masking import codec
 from flou.joint.round.keys import check_keys
 from flou.joint.round.merkle import inclusions
 from flou.joint.round.messages import Message, bitmap, malformed, members
-from flou.joint.round.party import agreement, mask_digest, released_digest
+from flou.joint.round.party import agreement, mask_digest, released_digest, words_digest
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Setting
 
@@ -105,6 +105,8 @@ class CoordinatorRound:
     def _check_agreed(self, message: Message) -> None:
         if message.content.get("survivors") != self._agreement_on:
             raise malformed("A party has signed another list of survivors.")
+        if message.content.get("masked") != words_digest(self._masked[message.sender].body):
+            raise malformed("A party has signed other masked words than it has sent.")
 
     def _agreement(self, messages: Messages) -> Mapping[int, bytes]:
         self._count(messages, self.setting.resilience.quorum + 1)

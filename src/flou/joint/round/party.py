@@ -25,12 +25,17 @@ from flou.joint.round.keys import RoundKeys, check_advert, shown
 from flou.joint.round.messages import Message, bitmap, malformed
 from flou.joint.round.setting import Setting
 
-__all__ = ["PartyRound", "agreement", "mask_digest", "released_digest"]
+__all__ = ["PartyRound", "agreement", "mask_digest", "released_digest", "words_digest"]
 
 
 def mask_digest(setting: Setting, words: bytes) -> bytes:
     """What a party signs for its masked words."""
     return digest("masked words", setting.id, words)
+
+
+def words_digest(body: bytes) -> bytes:
+    """What a party signs again of the body that came with its masked words."""
+    return digest("masked", body)
 
 
 def released_digest(setting: Setting, shares: bytes) -> bytes:
@@ -136,8 +141,8 @@ class PartyRound:
 
     # 3. agree
 
-    def agree(self, survivors: frozenset[int]) -> dict[str, Any]:
-        """Sign the survivors: once, for they decide which shares are released."""
+    def agree(self, survivors: frozenset[int], masked: bytes) -> dict[str, Any]:
+        """Sign the survivors: once, for they decide which shares are released; and once more what was masked."""
         if self.party not in survivors:
             raise ProtocolError(
                 "This party is said to be gone, and it is here.",
@@ -154,7 +159,7 @@ class PartyRound:
                 "Stop, and ask who relays the messages.",
             )
         self.survivors, self._agreement = survivors, agreement(self.setting, survivors)
-        return {"survivors": self._agreement}
+        return {"survivors": self._agreement, "masked": words_digest(masked)}
 
     # 4. unmask
 

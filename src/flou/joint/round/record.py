@@ -22,7 +22,7 @@ from flou.joint.masking.shares import SHARE, join
 from flou.joint.round.keys import check_advert, commitment, shown
 from flou.joint.round.merkle import root
 from flou.joint.round.messages import Message, bitmap, malformed, members
-from flou.joint.round.party import agreement, mask_digest, released_digest
+from flou.joint.round.party import agreement, mask_digest, released_digest, words_digest
 from flou.joint.round.setting import Setting
 
 __all__ = ["Record", "open_sums", "record_hash"]
@@ -67,18 +67,22 @@ class Record:
             parts[name] = {message.sender: message for message in found}
         return cls(**parts)
 
-    def check_signatures(self, setting: Setting, *, released: bool = True) -> None:
+    def check_signatures(self, setting: Setting, *, needed: bool = False) -> None:
         """Refuse a record in which anything is not signed by whom it is said to be from.
 
-        The sums follow without the signatures under what was ``released``: secrets are held against the commitments
-        in signed messages.
+        With ``needed`` only those signatures are checked from which the sums follow: who agrees on the survivors signs
+        the own masked words once more, and released secrets are held against the commitments of signed messages.
         """
         for message in self.adverts.values():
             check_advert(setting, message)
-        signed = (("masked", "mask"), ("agreed", "agree"), *([("released", "unmask")] if released else []))
-        for name, step in signed:
-            for message in getattr(self, name).values():
-                message.check(setting.roster, setting.id, step)
+        for message in self.agreed.values():
+            message.check(setting.roster, setting.id, "agree")
+        for party, message in self.masked.items():
+            if not needed or not self._signed_again(party):
+                message.check(setting.roster, setting.id, "mask")
+        if not needed:
+            for message in self.released.values():
+                message.check(setting.roster, setting.id, "unmask")
         setting.check_survivors(self.survivors)
         senders = self.masked.keys() | self.agreed.keys() | self.released.keys()
         if not senders <= self.adverts.keys() <= setting.cohort:
@@ -92,6 +96,11 @@ class Record:
                     "The sum may be over other parties than those who agreed to it.",
                     "Ask for the true record.",
                 )
+
+    def _signed_again(self, party: int) -> bool:
+        """Whether a survivor has signed its masked words together with the survivors."""
+        again = self.agreed.get(party)
+        return again is not None and again.content.get("masked") == words_digest(self.masked[party].body)
 
 
 def open_sums(setting: Setting, record: Record) -> codec.Words:

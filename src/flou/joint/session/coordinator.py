@@ -82,7 +82,7 @@ class CoordinatorSession:
         if message.sender not in self.step.expected:
             raise _too_late(self.names[message.sender])
         self.step.check(message)
-        self.memory.keep(_key(address, message.sender), data)
+        self.memory.keep(_key(address, message.sender), data, later=True)  # it is sent again until it is answered
         self._received[message.sender] = message
         return message.sender
 

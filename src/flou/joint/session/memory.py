@@ -2,8 +2,9 @@
 
 A memory keeps a value under a key once and for all: the same value may be kept again, another one is refused. That is
 how a party signs one list of survivors only, whatever it is told after a restart. ``FileMemory`` appends to a file, and
-what is marked as sure is on disk before :meth:`keep` returns, and everything that was kept before it. Secrets are
-wiped, when a session is over, by writing the file anew without them.
+what is marked as sure is on disk before :meth:`keep` returns, and everything that was kept before it. What nothing was
+answered to yet may be written later, together with what comes next. Secrets are wiped, when a session is over, by
+writing the file anew without them.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class Memory:
         """The keys that begin like this, in the order in which they were kept."""
         return [key for key in self._kept if key.startswith(prefix)]
 
-    def keep(self, key: str, value: bytes, *, sure: bool = False) -> bytes:
+    def keep(self, key: str, value: bytes, *, sure: bool = False, later: bool = False) -> bytes:
         """Keep a value for good; another value under the same key is refused."""
         known = self._kept.get(key)
         if known is None:
-            self._store(key, value, sure)
+            self._store(key, value, sure, later)
             self._kept[key] = value
         elif known != value:
             raise ProtocolError(
@@ -59,7 +60,7 @@ class Memory:
     def close(self) -> None:
         """Nothing is kept from here on."""
 
-    def _store(self, key: str, value: bytes, sure: bool) -> None: ...
+    def _store(self, key: str, value: bytes, sure: bool, later: bool) -> None: ...
 
 
 class FileMemory(Memory):
@@ -128,8 +129,10 @@ class FileMemory(Memory):
         _sync_folder(self.path.parent)
         self._renamed = False
 
-    def _store(self, key: str, value: bytes, sure: bool) -> None:
+    def _store(self, key: str, value: bytes, sure: bool, later: bool) -> None:
         self._file.write(_entry(key, value))
+        if later:
+            return
         self._file.flush()
         if sure and self._renamed:
             self._settle()

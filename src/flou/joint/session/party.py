@@ -79,7 +79,7 @@ class PartySession:
             self.plan.roster.trust(self.party, made.signature, TAG, made.body)
             message = self.memory.keep(key, made.to_bytes(), sure=step in ("mask", "agree"))
         reply = yield address, message
-        self.memory.keep(f"{key}/reply", digest("reply", reply))
+        self.memory.keep(f"{key}/reply", digest("reply", reply), later=True)  # before the next message is sent
         told = decode(reply)
         if not isinstance(told, dict):
             raise malformed("A reply is not a table.")
@@ -89,7 +89,7 @@ class PartySession:
 
     def _drawn(self, key: str, size: int) -> bytes:
         """Secret bytes, the same ones after a restart; they are surely on disk when masked words are."""
-        return self.memory.recall(key) or self.memory.keep(key, self.bits.take(size).tobytes())
+        return self.memory.recall(key) or self.memory.keep(key, self.bits.take(size).tobytes(), later=True)
 
     # The session
 
@@ -111,7 +111,7 @@ class PartySession:
                 told = yield from self._round(PartyRound(setting, keys), messages(told, "adverts"), ask, number, ahead)
                 self._check_sums(setting, number, ask, told)
                 told = {key: value for key, value in told.items() if key not in ("record", "path")}
-                self.memory.keep(f"{number}/done", encode(told))
+                self.memory.keep(f"{number}/done", encode(told), later=True)
             else:
                 told = decode(done)
             survivors = members(told["survivors"], setting.size)
@@ -168,7 +168,8 @@ class PartySession:
             content, masked = state.mask(self._words(setting, ask))
         told = yield from self._say(setting.id, (number, "mask"), content, masked)
         survivors = frozenset(members(told.get("survivors"), setting.size))
-        told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors))
+        sent = Message.from_bytes(self.memory.recall(f"{number}/mask"))
+        told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors, sent.body))
         told = yield from self._say(setting.id, (number, "unmask"), *state.unmask(messages(told, "agreed"), ahead))
         if told.get("survivors") != bitmap(survivors, setting.size):
             raise wrong_sums()
@@ -213,7 +214,7 @@ class PartySession:
             true = included(own.body, listed(told, "path"), top)
         else:
             record = Record.from_dict(told.get("record"))
-            record.check_signatures(setting, released=False)
+            record.check_signatures(setting, needed=True)
             true = record.survivors == survivors and record.root() == top and record.masked[self.party] == own
             true = true and codec.to_bytes(open_sums(setting, record)) == data
         largest, words = self.plan.proof(ask).largest, codec.from_bytes(data, setting.width, ask.length)

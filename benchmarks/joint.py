@@ -1,26 +1,20 @@
 """What statistics between organisations cost: sums and regressions side by side with MPyC, masks, and many parties.
 
-python benchmarks/joint.py [--quick] [--out FILE]
+python benchmarks/joint.py [--quick] [--only NAME ...] [--out FILE]
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Collection
-from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from harness import machine
+import harness.run
 from harness.declare import Benchmark, Claim, Entry, Measure, Participant, Section, Unit
-from harness.environments import BENCHMARKS
-from harness.outcome import judge
-from harness.report import print_missing, print_section, print_verdicts
-from harness.run import WIDTH, connect, measure, participant_json, write
+from harness.outcome import Verdict
+from harness.run import Measured, options_of, screen, write
 from joint_growth import growth, print_growth, verdicts
 
 FLOU, MPYC = "flou", "MPyC"
@@ -37,6 +31,8 @@ LINES = (
     (MPYC, "MPyC, connected", "round"),
     (MPYC, "MPyC, mpc.start included", "session"),
 )
+# from nobody connected to the result, or from everyone connected and known to each other
+ALIKE = ((LINES[0][1], LINES[3][1]), (LINES[1][1], LINES[2][1]))
 MASK, KEYSTREAM = "flou, add_mask", "AES-256-CTR and an addition"
 WORDS, PRODUCT = "flou, words of LinearRegression", "NumPy, floats"
 
@@ -59,7 +55,7 @@ def together(title: str) -> Section:
         asked = {"statistic": STATISTICS[title], "parties": parties}
         return tuple(Entry(who, label, "session", asked | {"part": part}) for who, label, part in LINES)
 
-    note = "Wall time, from the first party that begins to the last that has the result."
+    note = "Wall time, from the first party that begins to the last that has the result (the sums, of a round alone)."
     measures = tuple(Measure(named(m), entries(m)) for m in PARTIES)
     return Section(title, MILLISECONDS, measures, note, clock=None, statistic="median")
 
@@ -93,14 +89,12 @@ def products(quick: bool) -> Section:
 
 
 def claims(quick: bool) -> tuple[Claim, ...]:
-    theirs = LINES[2][1]
-
-    def claim(title: str, measure: str, label: str) -> Claim:
-        text = f"{title}, {measure}: {label}, against {theirs}"
-        return Claim(text, (title, measure, label), (title, measure, theirs), at_most=TIMES)
+    def claim(title: str, measure: str, ours: str, theirs: str) -> Claim:
+        text = f"{title}, {measure}: {ours}, against {theirs}"
+        return Claim(text, (title, measure, ours), (title, measure, theirs), at_most=TIMES)
 
     return (
-        *(claim(title, named(m), label) for title in STATISTICS for m in PARTIES for _, label, _ in LINES[:2]),
+        *(claim(title, named(m), *both) for title in STATISTICS for m in PARTIES for both in ALIKE),
         *(
             Claim(f"Masks for {measure.name}, a core", (MASKS, measure.name, MASK), at_least=LEAST_SPEED)
             for measure in masks(quick).measures
@@ -121,51 +115,16 @@ def declare(quick: bool) -> Benchmark:
 
 def run(quick: bool, console: Console, only: Collection[str] = (), sizes: Collection[int] = ()) -> dict[str, Any]:
     """Everything that was measured, printed and ready for JSON; ``only`` some participants, or all."""
-    benchmark = declare(quick)
-    date, commit, load = machine.now(), machine.commit(), machine.load()
-    with ExitStack() as stack:
-        wanted = tuple(one for one in PARTICIPANTS if not only or one.name in only)
-        running, missing = connect(wanted, stack, console)
-        missing |= {one.name: "not asked for" for one in PARTICIPANTS if one not in wanted}
-        print_missing(console, missing)
-        began = time.perf_counter()
-        outcomes = measure(benchmark, running, missing, console)
-        described = {one.name: participant_json(one, running, missing) for one in PARTICIPANTS}
-    found = growth(sizes or (QUICK_SIZES if quick else SIZES), console)
-    took = time.perf_counter() - began
-    for outcome in outcomes:
-        print_section(console, outcome)
-    print_growth(console, found)
-    judged = [*(judge(claim, outcomes) for claim in benchmark.claims), *verdicts(found)]
-    print_verdicts(console, judged)
-    console.print(f"{machine.cpu_model()}, {took:.0f} s.")
-    return {
-        "benchmark": benchmark.name,
-        "date": date,
-        "commit": commit,
-        "machine": machine.describe() | {"load_before": load, "load_after": machine.load()},
-        "seconds": round(took, 1),
-        "quick": quick,
-        "participants": described,
-        "claims": [verdict.to_json() for verdict in judged],
-        "sections": [outcome.to_json() for outcome in outcomes],
-        "growth": found,
-    }
 
+    def many(measured: Measured) -> tuple[list[Verdict], dict[str, Any]]:
+        found = growth(sizes or (QUICK_SIZES if quick else SIZES), measured.console)
+        print_growth(measured.console, found)
+        return verdicts(found), {"growth": found, "quick": quick}
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few sessions, and at most 300 parties")
-    parser.add_argument("--only", nargs="*", default=(), help="these participants, by name")
-    parser.add_argument("--out", type=Path, help="where the JSON goes (default: benchmarks/results/joint.json)")
-    options = parser.parse_args()
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
-    # neither a quick nor a partial run replaces the committed numbers unless told to
-    default = BENCHMARKS / "results" / f"joint{'-quick' if options.quick or options.only else ''}.json"
-    write(options.out or default, run(options.quick, console, options.only), console)
+    return harness.run.run(declare(quick), console, only, many)
 
 
 if __name__ == "__main__":
-    main()
+    options, console = options_of(__doc__.splitlines()[0], "joint"), screen()
+    write(options.path, run(options.quick, console, options.only))
+    console.print(f"written to {options.path}")

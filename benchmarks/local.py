@@ -1,26 +1,19 @@
 """What local randomisers cost and how far off their estimates are: flou side by side with its peers, in one run.
 
-python benchmarks/local.py [--quick] [--out FILE]
+python benchmarks/local.py [--quick] [--only NAME ...] [--out FILE]
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Collection
-from contextlib import ExitStack
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from harness import machine
+import harness.run
 from harness.declare import Benchmark, Entry, Measure, Participant, Section, Unit
-from harness.environments import BENCHMARKS
-from harness.outcome import SectionOutcome
-from harness.report import print_missing, print_section, print_verdicts
-from harness.run import WIDTH, connect, measure, participant_json, waiting, write
+from harness.outcome import SectionOutcome, Verdict
+from harness.run import Measured, options_of, screen, write
 from local_claims import over_theory, print_over_theory, verdicts
 
 FLOU, MULTI_FREQ, PURE, DIFFPRIVLIB = "flou", "multi-freq-ldpy", "pure-ldp", "diffprivlib"
@@ -129,38 +122,18 @@ def declare(quick: bool) -> Benchmark:
 
 def run(quick: bool, console: Console, only: Collection[str] = ()) -> dict[str, Any]:
     """Everything that was measured, printed and ready for JSON; ``only`` some participants, or all."""
-    benchmark = declare(quick)
-    date, commit, load = machine.now(), machine.commit(), machine.load()
-    with ExitStack() as stack:
-        wanted = tuple(one for one in PARTICIPANTS if not only or one.name in only)
-        running, missing = connect(wanted, stack, console)
-        missing |= {one.name: "not asked for" for one in PARTICIPANTS if one not in wanted}
-        print_missing(console, missing)
-        began = time.perf_counter()
-        outcomes = measure(replace(benchmark, participants=wanted), running, missing, console)
-        took = time.perf_counter() - began
-        described = {one.name: participant_json(one, running, missing) for one in PARTICIPANTS}
-    for outcome in outcomes:
-        print_section(console, outcome)
-    print_over_theory(console, outcomes)
-    found = verdicts(outcomes)
-    print_verdicts(console, found)
-    waited = waiting(outcomes)
-    console.print(f"{machine.cpu_model()}, {took:.0f} s; wall time was {waited:.2f} times processor time (median).")
-    return {
-        "benchmark": benchmark.name,
-        "date": date,
-        "commit": commit,
-        "machine": machine.describe() | {"load_before": load, "load_after": machine.load()},
-        "seconds": round(took, 1),
-        "wall_over_cpu": round(waited, 3),
-        "quick": quick,
-        "people": QUICK_PEOPLE if quick else PEOPLE,
-        "participants": described,
-        "claims": [verdict.to_json() for verdict in found],
-        "over_theory": over_theory(outcomes),
-        "sections": [with_notes(outcome) for outcome in outcomes],
-    }
+
+    def theory(measured: Measured) -> tuple[list[Verdict], dict[str, Any]]:
+        print_over_theory(measured.console, measured.outcomes)
+        fields = {
+            "quick": quick,
+            "people": QUICK_PEOPLE if quick else PEOPLE,
+            "over_theory": over_theory(measured.outcomes),
+            "sections": [with_notes(outcome) for outcome in measured.outcomes],
+        }
+        return verdicts(measured.outcomes), fields
+
+    return harness.run.run(declare(quick), console, only, theory)
 
 
 def with_notes(outcome: SectionOutcome) -> dict[str, Any]:
@@ -171,19 +144,7 @@ def with_notes(outcome: SectionOutcome) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few rounds and few people")
-    parser.add_argument("--only", nargs="*", default=(), help="these participants, by name")
-    parser.add_argument("--out", type=Path, help="where the JSON goes (default: benchmarks/results/local.json)")
-    options = parser.parse_args()
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
-    # neither a quick nor a partial run replaces the committed numbers unless told to
-    default = BENCHMARKS / "results" / f"local{'-quick' if options.quick or options.only else ''}.json"
-    write(options.out or default, run(options.quick, console, options.only), console)
-
-
 if __name__ == "__main__":
-    main()
+    options, console = options_of(__doc__.splitlines()[0], "local"), screen()
+    write(options.path, run(options.quick, console, options.only))
+    console.print(f"written to {options.path}")

@@ -106,7 +106,7 @@ def test_quick_run(tmp_path):
     screen, out = io.StringIO(), tmp_path / "local.json"
     console = Console(file=screen, width=160)
     report = local.run(True, console, ("flou",))
-    write(out, report, console)
+    write(out, report)
     assert json.loads(out.read_text()) == json.loads(json.dumps(report))
     assert "pure-ldp is missing" in screen.getvalue()
     rows = [row for section in report["sections"] for measure in section["measures"] for row in measure["rows"]]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -20,45 +21,82 @@ from harness import machine
 from harness.connection import Connection
 from harness.declare import Benchmark, Entry, Participant
 from harness.environments import BENCHMARKS, Unavailable
-from harness.outcome import MeasureOutcome, SectionOutcome, judge, judge_fact
+from harness.outcome import MeasureOutcome, SectionOutcome, Verdict, judge, judge_fact
 from harness.report import print_missing, print_section, print_verdicts
 from harness.rounds import ask_fact, measure_in_rounds
 
-__all__ = ["main"]
+__all__ = ["Measured", "main", "options_of", "run", "screen", "write"]
 
 WIDTH = 118  # when the output is not a terminal
 
 
-def main(declare: Callable[[bool], Benchmark], description: str) -> None:
-    """Run the benchmark that ``declare(quick)`` describes; a claim that fails is printed, never raised."""
+Verdicts: TypeAlias = list[Verdict]
+Fields: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a benchmark has measured so far, for those that have more to measure, to say or to write."""
+
+    outcomes: list[SectionOutcome]
+    running: dict[str, Connection]
+    console: Console
+
+
+More: TypeAlias = Callable[[Measured], tuple[Verdicts, Fields]]  # prints on its way
+
+
+def nothing_more(_: Measured) -> tuple[Verdicts, Fields]:
+    return [], {}
+
+
+def options_of(description: str, name: str) -> argparse.Namespace:
+    """What every benchmark can be asked for; where its JSON goes stands in ``path``."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="few rounds and small sizes")
-    parser.add_argument("--out", type=Path, help="where the JSON goes (default: benchmarks/results/<name>.json)")
+    parser.add_argument("--only", nargs="*", default=(), help="these participants, by name")
+    parser.add_argument("--out", type=Path, help=f"where the JSON goes (default: benchmarks/results/{name}.json)")
     options = parser.parse_args()
-    benchmark = declare(options.quick)
+    # Neither a quick nor a partial run replaces the committed numbers unless told to.
+    default = BENCHMARKS / "results" / f"{name}{'-quick' if options.quick or options.only else ''}.json"
+    options.path = options.out or default
+    return options
+
+
+def screen(width: int = WIDTH) -> Console:
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH)
-    # A quick run never replaces the committed numbers unless told to.
-    default = BENCHMARKS / "results" / f"{benchmark.name}{'-quick' if options.quick else ''}.json"
-    report = run(benchmark, console) | {"quick": options.quick}
-    write(options.out or default, report, console)
+    return console if console.is_terminal else Console(width=width)
 
 
-def run(benchmark: Benchmark, console: Console) -> dict[str, Any]:
-    """Everything that was measured, printed on the way and ready for JSON."""
+def main(declare: Callable[[bool], Benchmark], description: str) -> None:
+    """Run the benchmark that ``declare(quick)`` describes; a claim that fails is printed, never raised."""
+    options, console = options_of(description, declare(True).name), screen()
+    report = run(declare(options.quick), console, options.only) | {"quick": options.quick}
+    write(options.path, report)
+    console.print(f"written to {options.path}")
+
+
+def run(benchmark: Benchmark, console: Console, only: Collection[str] = (), more: More = nothing_more) -> Fields:
+    """Everything that was measured, printed on the way and ready for JSON; ``only`` some participants, or all.
+
+    What ``more`` finds comes after the rest, and replaces fields of the same name.
+    """
     date, commit, load = machine.now(), machine.commit(), machine.load()
     with ExitStack() as stack:
-        running, missing = connect(benchmark.participants, stack, console)
+        wanted = tuple(one for one in benchmark.participants if not only or one.name in only)
+        running, missing = connect(wanted, stack, console)
+        missing |= {one.name: "not asked for" for one in benchmark.participants if one not in wanted}
         print_missing(console, missing)
         began = time.perf_counter()
         outcomes = measure(benchmark, running, missing, console)
         verdicts = [judge(claim, outcomes) for claim in benchmark.claims]
         verdicts += [judge_fact(fact, ask_fact(fact, running)) for fact in benchmark.facts]
+        for outcome in outcomes:
+            print_section(console, outcome)
+        further, fields = more(Measured(outcomes, running, console))
         took = time.perf_counter() - began
-    for outcome in outcomes:
-        print_section(console, outcome)
-    print_verdicts(console, verdicts)
+        described = {p.name: participant_json(p, running, missing) for p in benchmark.participants}
+    print_verdicts(console, verdicts + further)
     waited = waiting(outcomes)
     console.print(f"{machine.cpu_model()}, {took:.0f} s; wall time was {waited:.2f} times processor time (median).")
     return {
@@ -67,11 +105,11 @@ def run(benchmark: Benchmark, console: Console) -> dict[str, Any]:
         "commit": commit,
         "machine": machine.describe() | {"load_before": load, "load_after": machine.load()},
         "seconds": round(took, 1),
-        "wall_over_cpu": round(waited, 3),
-        "participants": {p.name: participant_json(p, running, missing) for p in benchmark.participants},
-        "claims": [verdict.to_json() for verdict in verdicts],
+        "wall_over_cpu": round(waited, 3) if math.isfinite(waited) else None,
+        "participants": described,
+        "claims": [verdict.to_json() for verdict in verdicts + further],
         "sections": [outcome.to_json() for outcome in outcomes],
-    }
+    } | fields
 
 
 def connect(
@@ -130,9 +168,8 @@ def participant_json(
     return {"python": connection.python, "packages": dict(sorted(connection.packages.items()))}
 
 
-def write(path: Path, report: dict[str, Any], console: Console) -> None:
+def write(path: Path, report: Fields) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report, indent=1)
     flat = re.sub(r"\[[\s\d.,e+-]+\]", lambda numbers: " ".join(numbers[0].split()), text)  # a list of numbers, a line
     path.write_text(flat + "\n")
-    console.print(f"written to {path}")

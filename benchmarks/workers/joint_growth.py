@@ -29,6 +29,7 @@ from flou.joint.agreement.canonical import decode, encode
 from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.round.messages import Message
 from flou.joint.session import party as party_session
+from flou.joint.session import replies
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import FileMemory
 from flou.joint.session.party import Address, PartySession
@@ -44,9 +45,9 @@ SEED = "the first party"
 
 def share_reading() -> None:
     """Let the parties of this process share what they read, which is the same: ten thousand copies would not fit."""
-    for name, size in (("decode", 2), ("members", 8), ("_each", 4), ("nonce_commitment", None)):
+    for name, size in (("decode", 2), ("members", 8), ("each", 4), ("nonce_commitment", None)):
         setattr(party_session, name, lru_cache(size)(getattr(party_session, name)))
-    party_session.Message = SimpleNamespace(from_bytes=lru_cache(None)(Message.from_bytes))
+    party_session.Message = replies.Message = SimpleNamespace(from_bytes=lru_cache(None)(Message.from_bytes))
 
 
 class Measured(CoordinatorSession):

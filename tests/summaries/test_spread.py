@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from flou.domain import Categories, Integers, Interval
 from flou.summaries import Code, MomentGrid, rows_of
-from flou.summaries.spread import CELLS, STEPS, Spread, _spread
+from flou.summaries.spread import CELLS, STEPS, Spread, _spread, fine
 from summaries.engines import SPECIAL, Made
 
 GRID = MomentGrid.of("x", Interval(0, 1))
@@ -64,6 +64,41 @@ def test_distance_of_two_rows(cells):
     assert abs(int(first[1] - first[0])) + abs(int(spread[1] - spread[0])) <= GRID.bound
 
 
+BOUNDS = st.tuples(st.floats(-1e300, 1e300), st.floats(1e-280, 1e300)).filter(
+    lambda given: given[1] / CELLS > 2 * max(math.ulp(given[0]), math.ulp(given[0] + given[1]))
+)
+
+
+@given(BOUNDS, st.floats(0, 1))
+def test_nothing_between_the_bounds_is_clipped(bounds, place):
+    """On the fine grid the quotient of the upper bound is below 2^31, so that its floor is the last code by itself."""
+    lower, upper = bounds[0], bounds[0] + bounds[1]
+    grid = fine(Interval(lower, upper))
+    assert grid.cells == CELLS
+    assert math.floor((upper - lower) / grid.step) == CELLS - 1
+    assert (upper - lower) / (grid.step / 2**21) < CELLS * 2**21
+    x = min(lower + place * (upper - lower), upper)
+    assert grid.encode([x, upper, lower]).tolist() == [math.floor((x - lower) / grid.step), CELLS - 1, 0]
+
+
+@given(BOUNDS, st.floats(0, 1))
+def test_the_fine_grid_is_even(bounds, place):
+    """A value lies within half a cell of 2^-31 of the width around the middle of its cell, but for 2^-19 of a cell."""
+    lower, upper = bounds[0], bounds[0] + bounds[1]
+    x = min(lower + place * (upper - lower), upper)
+    cell = int(fine(Interval(lower, upper)).encode([x])[0])
+    t = (Fraction(x) - Fraction(lower)) / (Fraction(upper) - Fraction(lower))
+    assert abs(t * CELLS - cell - Fraction(1, 2)) <= Fraction(1, 2) + Fraction(1, 2**19)
+
+
+def test_fine_grids_keep_what_is_missing():
+    """The public value of rows without one, and the granularity, are those of the interval."""
+    interval = Interval(-3, 7, missing=6, granularity=0.5)
+    grid = fine(interval)
+    assert (grid.lower, grid.upper, grid.missing, grid.granularity) == (-3, 7, 6, 0.5)
+    assert grid.encode([None, math.nan]).tolist() == [grid.missing_code] * 2 == grid.encode([6.0, 6.0]).tolist()
+
+
 def test_engines_agree(opened):
     """Every double has the same moments everywhere, alone and in groups."""
     generator = np.random.default_rng(20261118)
@@ -73,6 +108,8 @@ def test_engines_agree(opened):
         *(generator.integers(0, 2**31, 80) * 2.0**-31).tolist(),
     ]
     values += [1.0, math.nextafter(1, 0), 1.7e308, -1.7e308]
+    for bound in (0.0, 1.0, -0.7, 1.3, -8e307, 8e307, -7.5, 10**6 + 0.5):
+        values += [math.nextafter(bound, -math.inf), bound, math.nextafter(bound, math.inf)]
     made = Made({"x": ("double", values), "g": ("text", (["a", "b", "c", None] * 99)[: len(values)])})
     group = Code("g", Categories(["a", "b"]))
     requests = []

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.summaries.request import Code, Sums
-from flou.summaries.spread import CELLS, STEPS, Spread
+from flou.summaries.spread import CELLS, STEPS, Spread, fine
 
 __all__ = ["MomentGrid", "Moments"]
 
@@ -87,7 +87,7 @@ class MomentGrid:
             code = Code(self.column, self.domain)
             return Sums(((), (code,), (code, code)), by)
         assert isinstance(self.domain, Interval)
-        place, spread = (Code(self.column, domain) for domain in (self.domain.with_cells(CELLS), Spread(self.domain)))
+        place, spread = (Code(self.column, domain) for domain in (fine(self.domain), Spread(self.domain)))
         return Sums(((), (place,), (spread,)), by)
 
     def moments(self, sums: NDArray[Any]) -> Moments:

@@ -1,7 +1,7 @@
 """t (1 - t) for the place t of a value between its bounds: a code like any other, made of a finer one.
 
-Rule       with f the cell of the value on a grid of 2^31 cells, and w = f - (2^31 - 1) / 2, its place from the middle:
-           2^16 less the whole number nearest to w^2 / 2^44, which is t (1 - t) in steps of 2^-18, 0 to 2^16
+Rule       with f the cell of the value on the ``fine`` grid of 2^31, and w = f - (2^31 - 1) / 2, its place from the
+           middle: 2^16 less the whole number nearest to w^2 / 2^44, which is t (1 - t) in steps of 2^-18, 0 to 2^16
 Why        t (1 - t) = 1/4 - (t - 1/2)^2, and w = 2^31 (t - 1/2) at the middle of the cell; a square is one operation
 Numerics   double operations in exactly this order: the difference (exact), its square, its scaling (exact), and the
            nearest whole number, by adding 3 * 2^51 and taking it away again; so that any engine that has IEEE doubles
@@ -11,6 +11,7 @@ Error      at most half a step, but for the rounding of the square to 53 bits
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from flou.domain import Interval
 
-__all__ = ["CELLS", "MIDDLE", "MOST", "NEAREST", "SCALE", "STEPS", "Spread"]
+__all__ = ["CELLS", "MIDDLE", "MOST", "NEAREST", "SCALE", "STEPS", "Spread", "fine"]
 
 CELLS = 2**31
 STEPS = 2**18  # of t (1 - t) in 1
@@ -27,6 +28,20 @@ MIDDLE = (CELLS - 1) / 2
 MOST = STEPS // 4
 SCALE = STEPS / CELLS**2
 NEAREST = 3 * 2.0**51  # doubles from 2^52 to 2^53 are whole: adding this rounds to the nearest, ties to even
+
+
+def fine(interval: Interval) -> Interval:
+    """The same bounds in 2^31 cells, by a step that is one double wider than their share.
+
+    With the share itself, the upper bound would begin a cell of its own behind the last one, and would have to be
+    clipped; engines clip in batches, and one value at its bound makes a whole batch slow. With m 2^e the share and
+    1 <= m < 2, the step is wider by 2^-52 / m of it, so that the quotient at the upper bound is at most
+    2^31 (1 - 2^-53): a double, below 2^31. All cells together move by less than 2^-20 of a cell.
+    """
+    step = math.nextafter((interval.upper - interval.lower) / CELLS, math.inf)
+    return Interval(
+        interval.lower, interval.upper, step=step, granularity=interval.granularity, missing=interval.missing
+    )
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,7 @@ class Spread:
     @property
     def grid(self) -> Interval:
         """The cells that it is computed from."""
-        return self.interval.with_cells(CELLS)
+        return fine(self.interval)
 
     @property
     def size(self) -> int:

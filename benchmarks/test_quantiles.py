@@ -15,7 +15,7 @@ from harness.outcome import MeasureOutcome, Outcome, SectionOutcome
 from quantiles_cells import CALL, Column, Found, Setting, columns, settings
 from quantiles_claims import ON, as_accurate, groups, times_more_accurate
 from quantiles_errors import chains
-from workers.quantiles_data import one_by_one, probabilities, rank_error, rank_errors, snapped
+from workers.quantiles_data import SETS, one_by_one, probabilities, rank_error, rank_errors, snapped
 from workers.quantiles_make import drawn
 
 ROWS = [1.0, 2.0, 2.0, 2.0, 3.0, 5.0]
@@ -58,10 +58,24 @@ def test_wrong_answers_score_worse(monkeypatch):
     effort = {"least": 3, "most": 5, "seconds": 10.0, "limit": 5.0}
     for shift in (0, 100, -100):
         answers = [1000 * p + shift for p in probabilities(9)]
-        found = rank_errors(lambda answers=answers: answers, "uniform", 1000, 9, **effort)
+        found = rank_errors(lambda _, answers=answers: lambda: answers, "uniform", 1000, 9, **effort)
         assert len(found["errors"]) == 5
         # an answer at a record r has r - 1 and r rows below it or up to it
         assert found["errors"] == [max(0, abs(shift) - (shift > 0))] * 5
+
+
+def test_releases_take_turns_among_the_sets(monkeypatch):
+    """Each set of rows is made ready once, and answers are scored by its own rows."""
+    monkeypatch.setattr("workers.quantiles_data.ordered", lambda _, rows, which: [which] * rows)
+    made = []
+
+    def of_set(which):
+        made.append(which)
+        return lambda: [float(which)]
+
+    effort = {"least": 2 * SETS, "most": 2 * SETS, "seconds": 10.0, "limit": 5.0}
+    assert rank_errors(of_set, "uniform", 10, 1, **effort)["errors"] == [0.0] * 2 * SETS
+    assert made == list(range(SETS))
 
 
 def test_slow_calls_are_refused():
@@ -79,6 +93,7 @@ def test_data_is_the_same_in_every_run():
     """Seeded, within the public bounds, and salaries are multiples of their granularity."""
     for data in ("uniform", "normal", "salaries"):
         assert np.array_equal(drawn(data, 1000), drawn(data, 1000))
+        assert not np.array_equal(drawn(data, 1000), drawn(data, 1000, 12))
     assert not np.any(drawn("salaries", 1000) % 1000)
     assert np.unique(drawn("salaries", 1000)).size < 200
 

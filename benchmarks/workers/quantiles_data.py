@@ -1,6 +1,8 @@
 """What quantiles are asked of, and how an answer is scored: the same for everybody. Standard library only.
 
-Values are files of doubles, made once by ``quantiles_make.py``: uniform, normal, and salaries rounded to 1000.
+Values are files of doubles, made once by ``quantiles_make.py``: uniform, normal, and salaries rounded to 1000. Of each
+there are several sets, and releases take them in turn: in one set alone a candidate of a coarse grid may happen to be
+the quantile, or lie as far from it as can be.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ __all__ = [
     "BOUNDS",
     "GRANULARITY",
     "SALARIES",
+    "SETS",
     "Release",
     "ordered",
     "path",
@@ -31,13 +34,14 @@ __all__ = [
 UNIFORM, NORMAL, SALARIES = "uniform", "normal", "salaries"
 BOUNDS = {UNIFORM: (0, 1), NORMAL: (-5, 5), SALARIES: (0, 300_000)}
 GRANULARITY = {SALARIES: 1000}  # public: all values are multiples of it
+SETS = 8  # of rows, over which errors are averaged
 FOLDER = Path(__file__).resolve().parent.parent / ".data"
 
 Release = Callable[[], Sequence[Any]]
 
 
-def path(data: str, rows: int) -> str:
-    return str(FOLDER / f"quantiles-{data}-{rows}.f8")
+def path(data: str, rows: int, which: int = 0) -> str:
+    return str(FOLDER / f"quantiles-{data}-{rows}{f'-{which}' if which else ''}.f8")
 
 
 def probabilities(many: int) -> list[float]:
@@ -45,18 +49,18 @@ def probabilities(many: int) -> list[float]:
     return [i / (many + 1) for i in range(1, many + 1)]
 
 
-@lru_cache(maxsize=1)
-def values(data: str, rows: int) -> array[float]:
+@lru_cache(maxsize=SETS)
+def values(data: str, rows: int, which: int = 0) -> array[float]:
     """The values in the order of the file."""
     found = array("d")
-    with open(path(data, rows), "rb") as file:
+    with open(path(data, rows, which), "rb") as file:
         found.fromfile(file, rows)
     return found
 
 
-@lru_cache(maxsize=1)
-def ordered(data: str, rows: int) -> array[float]:
-    return array("d", sorted(values(data, rows)))
+@lru_cache(maxsize=SETS)
+def ordered(data: str, rows: int, which: int = 0) -> array[float]:
+    return array("d", sorted(values(data, rows, which)))
 
 
 def snapped(answers: Sequence[Any], grain: float) -> list[float]:
@@ -74,17 +78,30 @@ def rank_error(answer: float, target: float, rows: Sequence[float]) -> float:
 
 
 def rank_errors(
-    release: Release, data: str, rows: int, many: int, *, least: int, most: int, seconds: float, limit: float
+    of_set: Callable[[int], Release],
+    data: str,
+    rows: int,
+    many: int,
+    *,
+    least: int,
+    most: int,
+    seconds: float,
+    limit: float,
 ) -> dict[str, Any]:
     """The mean rank error of each of several releases, and what one took, by processor time.
 
-    At least ``least`` releases, then more until ``seconds`` are over or there are ``most``; a release that takes more
-    than ``limit`` seconds is not asked for again.
+    ``of_set`` makes ready to answer from one set of rows; sets take turns. At least ``least`` releases, then more until
+    ``seconds`` are over or there are ``most``; a release that takes more than ``limit`` seconds is not asked for again.
     """
-    truth, targets = ordered(data, rows), [round(p * rows, 6) for p in probabilities(many)]
+    targets = [round(p * rows, 6) for p in probabilities(many)]
+    ready: dict[int, Release] = {}
     errors: list[float] = []
     times: list[float] = []
     while len(errors) < least or (len(errors) < most and sum(times) < seconds):
+        which = len(errors) % SETS
+        if which not in ready:
+            ready[which] = of_set(which)
+        release, truth = ready[which], ordered(data, rows, which)
         began = time.process_time()
         answers = release()
         times.append(time.process_time() - began)

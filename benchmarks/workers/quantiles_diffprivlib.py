@@ -11,7 +11,7 @@ import numpy as np
 from diffprivlib import BudgetAccountant, tools
 
 from harness.tasks import Timed, task
-from workers.quantiles_data import BOUNDS, GRANULARITY, one_by_one, path, probabilities, rank_errors, snapped
+from workers.quantiles_data import BOUNDS, GRANULARITY, Release, one_by_one, path, probabilities, rank_errors, snapped
 
 warnings.simplefilter("ignore")  # what it has to say goes to the standard error, and slows it down
 
@@ -22,14 +22,12 @@ def private(values: np.ndarray, asked: list[float], data: str, epsilon: float) -
 
 @task
 def error_of_quantiles(data: str, rows: int, many: int, epsilon: float, snap: bool, **effort: Any) -> Timed:
-    values = np.fromfile(path(data, rows))
+    def of_set(which: int) -> Release:
+        values = np.fromfile(path(data, rows, which))
+        release = one_by_one(lambda p: float(private(values, [p], data, epsilon / many)), many, effort["limit"])
+        return (lambda: snapped(release(), GRANULARITY[data])) if snap else release
 
-    def single(p: float) -> float:
-        return float(private(values, [p], data, epsilon / many))
-
-    release = one_by_one(single, many, effort["limit"])
-    final = (lambda: snapped(release(), GRANULARITY[data])) if snap else release
-    return lambda: rank_errors(final, data, rows, many, **effort)
+    return lambda: rank_errors(of_set, data, rows, many, **effort)
 
 
 @task

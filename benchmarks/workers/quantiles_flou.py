@@ -13,7 +13,7 @@ from flou.mechanisms import quantiles as methods
 from flou.mechanisms.quantiles.dithered import Dithered
 from harness.tasks import Timed, task
 from workers import central_data
-from workers.quantiles_data import BOUNDS, GRANULARITY, Release, path, probabilities, rank_errors
+from workers.quantiles_data import BOUNDS, GRANULARITY, SETS, Release, path, probabilities, rank_errors
 from workers.quantiles_make import drawn
 
 EPSILON = 1  # of every question that is timed
@@ -22,19 +22,19 @@ FILE = {"salary": flou.Interval(int(central_data.LOWER), int(central_data.UPPER)
 ONE_LOOK = {"salary": flou.Interval(int(central_data.LOWER), int(central_data.UPPER), granularity=5)}  # 60,001 values
 
 
-@lru_cache(maxsize=1)
-def column(data: str, rows: int) -> NDArray[np.float64]:
-    return np.fromfile(path(data, rows))
+@lru_cache(maxsize=SETS)
+def column(data: str, rows: int, which: int) -> NDArray[np.float64]:
+    return np.fromfile(path(data, rows, which))
 
 
-@lru_cache(maxsize=1)
-def records(data: str, rows: int) -> tuple[methods.SortedRecords, flou.Interval]:
+@lru_cache(maxsize=SETS)
+def records(data: str, rows: int, which: int) -> tuple[methods.SortedRecords, flou.Interval]:
     """The rows in order on the grid that flou.quantiles uses: 2^31 cells, or one for each possible value."""
     lower, upper = BOUNDS[data]
     grid = flou.Interval(lower, upper, cells=CELLS)
     if grain := GRANULARITY.get(data):
         grid = flou.Interval(lower - grain / 2, upper + grain / 2, cells=round((upper - lower) / grain) + 1)
-    return methods.SortedRecords(grid.encode(column(data, rows)), cells=grid.size), grid
+    return methods.SortedRecords(grid.encode(column(data, rows, which)), cells=grid.size), grid
 
 
 def options(data: str, epsilon: float, relation: str, **others: Any) -> dict[str, Any]:
@@ -51,14 +51,19 @@ def error_of_call(
 
     said: dict[str, Any] = {}
 
-    def release() -> Any:
-        answer = flou.quantiles(column(data, rows), probabilities(many), **asked)
-        if not said:
-            said.update(answer.certificate["mechanism"])
-        return answer.value
+    def of_set(which: int) -> Release:
+        values = column(data, rows, which)
+
+        def release() -> Any:
+            answer = flou.quantiles(values, probabilities(many), **asked)
+            if not said:
+                said.update(answer.certificate["mechanism"])
+            return answer.value
+
+        return release
 
     def ask() -> dict[str, Any]:
-        found = rank_errors(release, data, rows, many, **effort)
+        found = rank_errors(of_set, data, rows, many, **effort)
         return found | {"method": said["name"].removeprefix("quantiles, "), "why": said["choice"]}
 
     return ask
@@ -70,14 +75,14 @@ def error_of_method(
 ) -> Timed:
     """A mechanism on the rows in order; ``dithered`` divides cells so finely that no two rows share a place."""
 
-    def ask() -> dict[str, Any]:
-        held, grid = records(data, rows)
-        mechanism = getattr(methods, method)(probabilities(many), epsilon=epsilon, relation=relation)
-        cells = on_places(mechanism, held) if dithered else lambda: mechanism.sample(held)
-        release: Release = lambda: grid.lower + (np.asarray(cells()) + 0.5) * grid.step  # noqa: E731
-        return rank_errors(release, data, rows, many, **effort)
+    mechanism = getattr(methods, method)(probabilities(many), epsilon=epsilon, relation=relation)
 
-    return ask
+    def of_set(which: int) -> Release:
+        held, grid = records(data, rows, which)
+        cells = on_places(mechanism, held) if dithered else lambda: mechanism.sample(held)
+        return lambda: grid.lower + (np.asarray(cells()) + 0.5) * grid.step
+
+    return lambda: rank_errors(of_set, data, rows, many, **effort)
 
 
 def on_places(mechanism: Any, held: methods.Records) -> Callable[[], Any]:

@@ -11,8 +11,10 @@ from workers.quantiles_data import BOUNDS, FOLDER, GRANULARITY, NORMAL, UNIFORM,
 
 __all__ = ["drawn", "make"]
 
+SEED = 11
 
-def drawn(data: str, rows: int, seed: int = 11) -> NDArray[np.float64]:
+
+def drawn(data: str, rows: int, seed: int = SEED) -> NDArray[np.float64]:
     """Uniform, normal, or log-normal with median 36,000 and rounded; all clipped to their public bounds."""
     random = np.random.default_rng([seed, rows])
     if data == UNIFORM:
@@ -23,13 +25,13 @@ def drawn(data: str, rows: int, seed: int = 11) -> NDArray[np.float64]:
     return np.clip(grain * np.round(random.lognormal(10.5, 0.6, rows) / grain), *BOUNDS[data])
 
 
-def make(data: str, rows: int) -> None:
-    """Writes the file unless it is there; git ignores its folder."""
-    file = Path(path(data, rows))
+def make(data: str, rows: int, which: int = 0) -> None:
+    """Writes the file of a set unless it is there; git ignores its folder."""
+    file = Path(path(data, rows, which))
     if file.exists() and file.stat().st_size == 8 * rows:
         return
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / ".gitignore").write_text("*\n")
     part = file.with_suffix(".part")
-    drawn(data, rows).tofile(part)
+    drawn(data, rows, SEED + which).tofile(part)
     part.rename(file)

@@ -21,11 +21,9 @@ def candidates_in(data: str, many: int | None) -> list[float]:
     return [lower + (upper - lower) * i / (count - 1) for i in range(count)]
 
 
-def release_of(
-    rows: list[float], data: str, many: int, epsilon: float, relation: str, candidates: int | None
-) -> Release:
+def composed(rows: int, data: str, many: int, epsilon: float, relation: str, candidates: int | None) -> dp.Measurement:
     known = relation == "substitute"
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(rows) if known else None)
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=rows if known else None)
     offered, d_in = candidates_in(data, candidates), 2 if known else 1
 
     def mechanism(p: float, scale: float) -> dp.Measurement:
@@ -39,19 +37,24 @@ def release_of(
     together = dp.c.make_composition(parts)
     if not together.map(d_in) <= epsilon:
         raise ValueError("the scales do not add up to epsilon")
-    return lambda: together(rows)
+    return together
 
 
 @task
 def error_of_quantiles(
     data: str, rows: int, many: int, epsilon: float, relation: str, candidates: int | None, **effort: Any
 ) -> Timed:
-    held = list(ordered(data, rows))
-    release = release_of(held, data, many, epsilon, relation, candidates)
-    return lambda: rank_errors(release, data, rows, many, **effort)
+    together = composed(rows, data, many, epsilon, relation, candidates)
+
+    def of_set(which: int) -> Release:
+        held = list(ordered(data, rows, which))
+        return lambda: together(held)
+
+    return lambda: rank_errors(of_set, data, rows, many, **effort)
 
 
 @task
 def quantiles_of_array(data: str, rows: int, many: int, candidates: int) -> Timed:
     """Of a list, which is what it takes; the mechanism is built before the clock starts."""
-    return release_of(list(values(data, rows)), data, many, 1.0, "add-remove", candidates)
+    held, together = list(values(data, rows)), composed(rows, data, many, 1.0, "add-remove", candidates)
+    return lambda: together(held)

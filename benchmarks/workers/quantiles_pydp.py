@@ -8,7 +8,7 @@ from typing import Any
 from pydp.algorithms.laplacian import Percentile
 
 from harness.tasks import Timed, task
-from workers.quantiles_data import BOUNDS, GRANULARITY, one_by_one, probabilities, rank_errors, snapped, values
+from workers.quantiles_data import BOUNDS, GRANULARITY, Release, one_by_one, probabilities, rank_errors, snapped, values
 
 
 def private(held: list[float], p: float, data: str, epsilon: float) -> float:
@@ -19,10 +19,12 @@ def private(held: list[float], p: float, data: str, epsilon: float) -> float:
 
 @task
 def error_of_quantiles(data: str, rows: int, many: int, epsilon: float, snap: bool, **effort: Any) -> Timed:
-    held = list(values(data, rows))
-    release = one_by_one(lambda p: private(held, p, data, epsilon / many), many, effort["limit"])
-    final = (lambda: snapped(release(), GRANULARITY[data])) if snap else release
-    return lambda: rank_errors(final, data, rows, many, **effort)
+    def of_set(which: int) -> Release:
+        held = list(values(data, rows, which))
+        release = one_by_one(lambda p: private(held, p, data, epsilon / many), many, effort["limit"])
+        return (lambda: snapped(release(), GRANULARITY[data])) if snap else release
+
+    return lambda: rank_errors(of_set, data, rows, many, **effort)
 
 
 @task

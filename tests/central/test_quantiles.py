@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flou
@@ -17,7 +17,9 @@ from flou.central.looked_up import LookedUp
 from flou.central.quantile_grid import QuantileGrid
 from flou.central.quantile_plan import METHODS, SINGLE, QuantilePlan
 from flou.errors import InvalidParameter
+from flou.laws import DiscreteLaplace
 from flou.mechanisms.quantiles import SortedRecords
+from mechanisms.quantiles.tiny import follows
 
 SALARY = flou.Interval(0, 300_000)
 
@@ -30,6 +32,7 @@ def table(values, domain=SALARY, relation="add-remove", seed=1, **more):
     return flou.open({"x": values}, schema=flou.Schema({"x": domain}, relation=relation, **more), bits=SeededBits(seed))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 199), max_size=30), st.integers(0, 6), st.data())
 def test_a_second_look_answers_as_a_sort_does(codes, shift, data):
     held, looks = np.sort(np.array(codes, dtype=np.int64)), []
@@ -202,7 +205,55 @@ def test_the_choice_is_told():
     assert [chosen(m, "substitute") for m in (1, 9, 99, 999)] == ["permute-and-flip", "joint", "joint", "tree"]
     assert [chosen(99, "substitute", n) for n in (1_000, 10_000)] == ["tree", "joint"]
     assert [chosen(9, "substitute", n) for n in (10, 10_000)] == ["joint", "joint"]
-    assert [chosen(m, "add-remove") for m in (1, 9, 99, 999)] == ["permute-and-flip", "joint", "recursive", "tree"]
+    assert [chosen(m, "add-remove") for m in (1, 9, 99, 999)] == ["permute-and-flip", "joint", "joint", "tree"]
+    assert [chosen(99, "add-remove", n) for n in (1_000, 10_000)] == ["tree", "joint"]
+
+
+def plan_of(many, epsilon=1, rows=None, method="auto", relation="add-remove"):
+    ps = tuple(Fraction(i, many + 1) for i in range(1, many + 1))
+    return QuantilePlan(ps, Fraction(epsilon), relation, method, Fraction(0), rows)
+
+
+def test_only_a_choice_that_needs_the_number_of_records_pays_for_it():
+    """Between 20 and 150 quantiles, where that number is not public and no method was asked for."""
+    records = SortedRecords(np.arange(5000), cells=2**20)
+    assert [bool(plan_of(m).for_the_choice) for m in (1, 20, 21, 150, 151)] == [False, False, True, True, False]
+    for plan in (plan_of(99, rows=5000), plan_of(99, method="recursive"), plan_of(9)):
+        assert plan.for_the_choice == 0
+        assert plan.decided(records, SeededBits(1)) is plan
+    decided = plan_of(99).decided(records, SeededBits(1))
+    assert decided.epsilon == Fraction(49, 50)
+    assert decided.for_the_choice == 0
+    assert decided.mechanism.epsilon + plan_of(99).for_the_choice == 1
+    assert [plan_of(99).draw(SortedRecords(np.arange(n), cells=2**20), SeededBits(2)).plan.choice[0]
+            for n in (500, 5000, 50_000)] == ["tree", "joint", "joint"]  # fmt: skip
+
+
+def test_the_number_that_decides_is_private():
+    """Its noise is what the share pays for when one record moves it by 1; that of twice the share is refused."""
+    records, share = SortedRecords(np.arange(300), cells=1000), plan_of(99).for_the_choice
+    bits = SeededBits("decides")
+    noises = np.array([plan_of(99).decided(records, bits).rows for _ in range(4000)]) - 300
+    edges = np.arange(-100, 101, 20)
+    cells = np.searchsorted(edges, noises, side="right")
+
+    def expected(spent):
+        below = np.array([float(DiscreteLaplace(1 / spent).cdf(edge - 1)) for edge in edges])
+        return np.diff(np.concatenate([[0.0], below, [1.0]]))
+
+    assert follows(cells, expected(share))
+    assert not follows(cells, expected(2 * share))
+
+
+def test_groups_may_be_answered_by_different_methods():
+    """A group of few records gets a tree, one of many gets them together; the release tells both."""
+    sizes = {"a": 200, "b": 30_000}
+    rows = {"g": np.repeat(list(sizes), list(sizes.values())), "x": salaries(sum(sizes.values()))}
+    opened = flou.open(rows, schema={"g": flou.Categories(list(sizes)), "x": SALARY})
+    release = opened.group_by("g").quantiles("x", np.arange(1, 40) / 40, epsilon=1)
+    assert release.certificate["mechanism"]["name"] == "quantiles, tree or joint"
+    assert release.certificate["mechanism"]["epsilon_for_choice"] == 0.02
+    assert release.value.size == 3 * 39  # with the rows that are neither
 
 
 def test_what_has_no_order_is_refused():

@@ -1,5 +1,8 @@
 """How quantiles are drawn: which method, and what pays for the intervals.
 
+Many quantiles are drawn best together where records are many, and from one noisy distribution where they are few. How
+many there are is public, or it is bought for a small share of epsilon: the choice depends on nothing else.
+
 For a share of epsilon, records are counted around the quantiles once these are public (``quantile_ranks.py``). A tree
 has counted everything already, so that its intervals are free.
 """
@@ -7,13 +10,14 @@ has counted everything already, so that its intervals are free.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from flou.bits import Bits
 from flou.central.quantile_ranks import RankMeasurement, Ranks
 from flou.errors import InvalidParameter
+from flou.laws import DiscreteLaplace
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles import (
     DitheredJointExp,
@@ -35,9 +39,9 @@ __all__ = ["METHODS", "Drawn", "QuantilePlan"]
 
 SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer one quantile
 METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", "tree", "histogram")
-JOINTLY = {"substitute": 150, "add-remove": 30}  # more quantiles than these are cheaper one after the other
-RECURSIVELY = 300
-FEW, CROWDED = 20, 20  # with more quantiles, and fewer records times epsilon for each, joint ones drift into gaps
+FEW, JOINTLY = 20, 150  # up to these, quantiles cost least together: in any case, and where records are many
+CROWDED = {"substitute": 20, "add-remove": 40}  # with fewer records times epsilon for each, joint ones drift into gaps
+FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: the number of records is off by a few percent where it matters
 NEAR = 200  # over epsilon: ranks from a target within which nearly all draws look
 
 
@@ -47,6 +51,7 @@ class Drawn:
 
     cells: Integers
     ranks: Ranks | None
+    plan: QuantilePlan  # by which they were drawn
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class QuantilePlan:
     relation: Relation  # substitution where the number of records is public, add/remove elsewhere
     method: str
     intervals: Fraction  # the share of epsilon that intervals may take
-    rows: int | None = None  # how many records there are, where that is public
+    rows: int | None = None  # how many records there are, where that is public; with noise, where that was paid for
 
     @property
     def choice(self) -> tuple[str, str]:
@@ -74,13 +79,29 @@ class QuantilePlan:
             return self.method, "asked for"
         if many == 1:
             return "permute-and-flip", "one quantile: never worse than the exponential mechanism, and ties help"
-        if self.rows is not None and many > FEW and self.rows * self.epsilon < CROWDED * many:
+        if many > JOINTLY:
+            return "tree", "for so many quantiles one noisy distribution is the most accurate"
+        if many > FEW and self.rows is not None and self.rows * self.epsilon < CROWDED[self.relation] * many:
             return "tree", "for so many quantiles of so few records one noisy distribution is the most accurate"
-        if many <= JOINTLY[self.relation]:
-            return "joint", f"up to {JOINTLY[self.relation]} quantiles cost least together"
-        if many <= RECURSIVELY and self.relation == "add-remove":
-            return "recursive", f"more than {JOINTLY[self.relation]} quantiles cost least by halves of halves"
-        return "tree", "for so many quantiles one noisy distribution is the most accurate"
+        return "joint", f"up to {JOINTLY if many > FEW else FEW} quantiles cost least together"
+
+    @property
+    def for_the_choice(self) -> Fraction:
+        """Of epsilon, for a number of records that decides between methods."""
+        undecided = self.method == "auto" and self.rows is None and FEW < len(set(self.probabilities)) <= JOINTLY
+        return FOR_THE_CHOICE * self.epsilon if undecided else Fraction(0)
+
+    def decided(self, records: Records, bits: Bits) -> QuantilePlan:
+        """What is left to draw, once the number of records with noise is public.
+
+        That number costs its share, because one change of the records moves it by at most 1; the rest of epsilon is for
+        a method that is chosen by this number alone.
+        """
+        spent = self.for_the_choice
+        if spent == 0:
+            return self
+        noisy = records.rows + int(DiscreteLaplace(1 / spent).draw(1, bits)[0])
+        return replace(self, epsilon=self.epsilon - spent, rows=max(noisy, 0))
 
     @property
     def share(self) -> Fraction:
@@ -110,16 +131,20 @@ class QuantilePlan:
 
     def draw(self, records: Records, bits: Bits, grain: int = 1) -> Drawn:
         """One release; cells below multiples of ``grain`` are counted without a second look."""
+        return self.decided(records, bits)._draw(records, bits, grain)
+
+    def _draw(self, records: Records, bits: Bits, grain: int) -> Drawn:
         mechanism = self.mechanism
         if isinstance(mechanism, Tree):
             ranks = Ranks.of(mechanism, records, bits)
-            return Drawn(mechanism.as_given(ranks.quantiles(mechanism.ordered)), ranks)
+            return Drawn(mechanism.as_given(ranks.quantiles(mechanism.ordered)), ranks, self)
         if isinstance(mechanism, JointN):
             places = DitheredJointExp((Fraction(1, 2),), epsilon=1).places_in(records.cells)
             answers = mechanism.answers(Dithered(records, places, bits), bits) // places
         else:
             answers = mechanism.answers(records, bits)
         if self.share == 0:
-            return Drawn(mechanism.as_given(answers), None)
+            return Drawn(mechanism.as_given(answers), None, self)
         counted = RankMeasurement(self.share * self.epsilon, self.relation)
-        return Drawn(mechanism.as_given(answers), counted.measure(records, answers, mechanism.ordered, grain, bits))
+        ranks = counted.measure(records, answers, mechanism.ordered, grain, bits)
+        return Drawn(mechanism.as_given(answers), ranks, self)

@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -67,6 +68,11 @@ class Ranks:
         known = noise * prefix_variances(tree.branching, height, known_total=True)
         return cls(found, found.edges if edges is None else edges[found.edges], known, spare)
 
+    @cached_property
+    def _shares(self) -> Floats:
+        """Of the cells below each edge."""
+        return np.linspace(0.0, 1.0, self.edges.size)
+
     def quantiles(self, probabilities: Iterable[Fraction]) -> Integers:
         """What the tree itself answers, where it was a tree over all cells."""
         return self.estimate.quantiles(probabilities)
@@ -74,14 +80,16 @@ class Ranks:
     def interval(self, p: Fraction, level: float, sampling: bool) -> tuple[int, int]:
         """The edges between which the p-quantile lies: of these records, or of what they are a sample of."""
         leaves, total = self.edges.size - 1, self.estimate.total
-        shares = np.arange(leaves + 1) / leaves
-        errors = _deviations(level) * np.sqrt(self.variances + (shares - float(p)) ** 2 * self.spare)
         ahead = self.estimate.cumulative - float(p) * total
+        # squares, because a tree has many edges and every quantile looks at all of them
+        off = self._shares - float(p)
+        errors = _deviations(level) ** 2 * (self.variances + off * off * self.spare)
+        beyond = ahead * ahead - errors
         lower, upper = _order_statistics(float(p), total, level) if sampling else (0.0, 0.0)
-        first = np.flatnonzero(ahead >= -np.hypot(errors, lower))
-        last = np.flatnonzero(ahead <= np.hypot(errors, upper))
-        low = int(first[0]) - 1 if first.size else leaves - 1
-        high = int(last[-1]) + 1 if last.size else 1
+        first = (ahead >= 0) | (beyond <= lower * lower)
+        last = (ahead <= 0) | (beyond <= upper * upper)
+        low = int(np.argmax(first)) - 1 if first.any() else leaves - 1
+        high = leaves + 1 - int(np.argmax(last[::-1])) if last.any() else 1
         start, end = int(self.edges[max(low, 0)]), int(self.edges[min(high, leaves)])
         return start, end
 

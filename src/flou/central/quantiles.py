@@ -82,16 +82,17 @@ class Quantiles(Question):
         by = None if self.by is None else context.code(self.by)
         records = grid.records(np.atleast_2d(found[0]), context.tally, by, plan.ranks)
         drawn = [plan.draw(group, context.bits, 1 << grid.shift) for group in records]
-        name, why = plan.choice
+        chosen = dict.fromkeys(one.plan.choice for one in drawn)
         values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]))
         labels = self._labels(plan, None if self.by is None else names_of(context.domain(self.by)))
         return Draft(
             value=float(values[0]) if labels is None else values,
             uncertainty=QuantileUncertainty(self, plan.probabilities, tuple(drawn), grid, labels is None),
             mechanism={
-                "name": f"quantiles, {name}",
-                "choice": why,
-                "epsilon_for_intervals": float(plan.share * plan.epsilon),
+                "name": f"quantiles, {' or '.join(name for name, _ in chosen)}",
+                "choice": "; ".join(why for _, why in chosen),
+                "epsilon_for_choice": float(plan.for_the_choice),
+                "epsilon_for_intervals": float(max(one.plan.share * one.plan.epsilon for one in drawn)),
                 "grid": f"{grid.cells} cells",
                 "sampler": "exact",
                 "random_source": context.random_source,

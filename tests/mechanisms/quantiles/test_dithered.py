@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -36,6 +36,7 @@ def looked_at(codes, places, looks, seed) -> Dithered:
 
 
 @pytest.mark.parametrize("size", [0, 2, 4096])
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 11), max_size=40),
     st.sampled_from([1, 2, 16]),

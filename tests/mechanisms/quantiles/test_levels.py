@@ -24,7 +24,7 @@ def wanted(mechanism, table, cells) -> np.ndarray:
     t, p, n = float(mechanism.rate), float(mechanism.probability), len(table)
     lt = np.array([sum(x < c for x in table) for c in range(cells)])
     le = np.array([sum(x <= c for x in table) for c in range(cells)])
-    score = np.abs(le - p * n) if isinstance(mechanism, QExp) else np.maximum(np.maximum(p * n - le, lt - p * n), 0)
+    score = np.abs(le - p * n) if isinstance(mechanism, QExp) else np.maximum(p * n - le, lt - p * n)
     weights = np.exp(-t * (score - score.min()))
     return weights / weights.sum()
 

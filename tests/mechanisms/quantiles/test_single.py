@@ -6,11 +6,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.laws.piecewise import PiecewiseConstant
-from flou.mechanisms.quantiles import GridInverseSensitivity, QExp, SmoothInverseSensitivity
+from flou.mechanisms.quantiles import (
+    GridInverseSensitivity,
+    PermuteAndFlipQuantile,
+    QExp,
+    SmoothInverseSensitivity,
+)
 from mechanisms.quantiles.tiny import FAR, PROBABILITIES, RELATIONS, as_counts, follows, in_memory, pairs
 from privacy.exhaustive import loss
 
@@ -87,6 +94,55 @@ def test_a_cell_that_holds_the_quantile_is_certain_for_inverse_sensitivity_only(
     at = [kind(0.5, epsilon=1).law(in_memory(table, 1000)).pmf(500) for kind in (GridInverseSensitivity, QExp)]
     assert at[0] > 0.999
     assert at[1] < 0.01
+
+
+class CutOff(GridInverseSensitivity):
+    """Scores that end at 0, as those of Asi and Duchi do."""
+
+    def score(self, target, lt, le):
+        return np.maximum(super().score(target, lt, le), 0)
+
+
+class TwiceAsDeep(GridInverseSensitivity):
+    """Scores that fall too fast below 0."""
+
+    def score(self, target, lt, le):
+        scores = super().score(target, lt, le)
+        return np.where(scores < 0, 2 * scores, scores)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(0, 5), max_size=12),
+    st.sampled_from([*PROBABILITIES, Fraction(2, 3)]),
+    st.sampled_from(RELATIONS),
+    st.sampled_from([GridInverseSensitivity, PermuteAndFlipQuantile]),
+)
+def test_scores_below_zero_make_only_the_cell_of_the_quantile_likelier(table, p, relation, kind):
+    """No other cell is likelier than with scores cut off at 0; the cell is, when the quantile lies inside of it."""
+    cut = type("Cut", (CutOff, kind), {})
+    records, cells = in_memory(tuple(table), 6), np.arange(6)
+    ours, theirs = (one(p, epsilon=2, relation=relation).law(records).pmf(cells) for one in (kind, cut))
+    inside = [sum(x < c for x in table) < p * len(table) < sum(x <= c for x in table) for c in range(6)]
+    assert np.all(ours[~np.array(inside)] <= theirs[~np.array(inside)] * (1 + 1e-9))
+    assert np.all(ours[inside] >= theirs[inside] * (1 - 1e-9))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_scores_that_fall_twice_as_fast_below_zero_are_refused(relation):
+    """The check sees a score that moves by two for one record where the quantile lies inside of a cell."""
+    assert measured(TwiceAsDeep(0.5, epsilon=1, relation=relation), FEW[relation], 6) > 1.1
+
+
+@pytest.mark.parametrize("kind", [GridInverseSensitivity, PermuteAndFlipQuantile])
+def test_samples_refuse_scores_that_are_cut_off(kind):
+    """Draws on ties follow the law with scores below 0, and not the one without."""
+    records = as_counts((0,) + (2,) * 6 + (3,) * 3, 5)
+    mechanism, cut = (one(0.5, epsilon=1, relation="substitute") for one in (kind, type("Cut", (CutOff, kind), {})))
+    bits = SeededBits(f"signed {kind}")
+    draws = np.concatenate([mechanism.sample(records, bits=bits) for _ in range(4000)])
+    assert follows(draws, mechanism.law(records).pmf(np.arange(5)))
+    assert not follows(draws, cut.law(records).pmf(np.arange(5)))
 
 
 def test_one_quantile_is_asked_for():

@@ -1,7 +1,7 @@
 """PermuteAndFlipQuantile: one quantile by permute-and-flip, never worse than inverse sensitivity on the grid.
 
-Law        cells are visited in random order; the first whose coin of probability exp(-t s) shows heads is released, s
-           the score of ``GridInverseSensitivity``, which is 0 for the cell that holds the quantile
+Law        cells are visited in random order; the first whose coin of probability exp(-t (s - least s)) shows heads is
+           released, s the score of ``GridInverseSensitivity``, which is least for the cell that holds the quantile
 Guarantee  epsilon-DP with the same t
 Why        it is permute-and-flip on the cells, and only differences of scores count
 Error      every tail of the score is at most that of inverse sensitivity; down to half of it where few cells are good

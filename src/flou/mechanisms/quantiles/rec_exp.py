@@ -2,8 +2,8 @@
 
 Law        a balanced tree over the ordered probabilities; a node draws a place among those of its interval with
            probability proportional to exp(-t s), s the distance of its target q' n' from the place in the ranks of the
-           node's own n' records, q' = (q - q_lo) / (q_hi - q_lo) for the probabilities q_lo, q_hi that bound the
-           interval; records below the place go on to the lower child, the others to the upper one
+           node's own n' records (below 0 inside of it), q' = (q - q_lo) / (q_hi - q_lo) for the probabilities q_lo and
+           q_hi that bound the interval; records below the place go on to the lower child, the others to the upper one
 Guarantee  epsilon-DP; with e the node's share, shares on a path adding up to epsilon, and M = max(q', 1 - q'):
            t = e / (2 M) under add/remove, e / (4 M) under substitution, e / 2 at the root
 Why        a record takes one path through the tree, and only the nodes on it see the record; a record that is replaced
@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 import numpy as np
@@ -30,6 +30,7 @@ from flou.bits import Bits
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, Answers, too_many_outcomes
 from flou.mechanisms.quantiles.dithered import Dithered, Part
+from flou.mechanisms.quantiles.grid_inverse_sensitivity import signed_distance
 from flou.mechanisms.quantiles.levels import Levels
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records, SortedRecords
@@ -56,13 +57,7 @@ class Node:
     def levels(self, rows: int) -> Levels:
         """The scores of places or cells, for so many records of this node."""
         target = Target(self.within, rows)
-        unit, place = target.unit, target.place
-
-        def score(lt: Integers, le: Integers) -> Integers:
-            scores: Integers = np.maximum(np.maximum(place - le * unit, lt * unit - place), 0)
-            return scores
-
-        return Levels(score, self.rate / unit, target.rank, unit)
+        return Levels(partial(signed_distance, target), self.rate / target.unit, target.rank, target.unit)
 
     def walk(self) -> Iterator[Node]:
         yield self

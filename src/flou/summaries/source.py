@@ -57,6 +57,8 @@ def _file(path: str) -> Rows:
         )
     connection = duckdb.connect(config={"temp_directory": _spill()})
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")  # for progress.py
+    if "://" not in path:  # reading ahead helps over a network; from a disk it is one more copy of everything
+        connection.execute("SET disable_parquet_prefetching = true")
     files = [path] if Path(path).is_file() else _matches(connection, path)
     if not files:
         raise InvalidData(

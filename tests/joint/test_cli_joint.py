@@ -13,6 +13,7 @@ from flou import cli
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.distribution.vector_sum import VectorSum
+from flou.joint.estimators.likelihood.likelihood import MaximumLikelihood
 from flou.joint.estimators.registry import ESTIMATORS
 from flou.joint.session.simulate import simulate
 from flou.joint.transport.tls import server_context
@@ -367,3 +368,77 @@ def test_what_others_write_does_not_move_the_cursor(monkeypatch):
     assert result.exit_code == 2
     assert "\x1b" not in result.stderr
     assert "It  [2Jis bad." in plain(result.stderr).replace("It [2Jis", "It  [2Jis")
+
+
+# Likelihoods of one's own
+
+MODEL = """
+import numpy as np
+from flou.joint import register_model
+
+def loglike(batch, theta):
+    return -((batch["y"] - theta[0]) ** 2) / 2
+
+register_model("own", loglike)
+"""
+LIKELIHOOD = (
+    *("--estimator", "likelihood", "--columns", "y", "--set", "model=own"),
+    *("--set", "parameters=['level']", "--set", "start=[0.5]"),
+)
+UNKNOWN = "No likelihood is registered under the name 'own'"
+
+
+@pytest.fixture
+def forgotten(folder):
+    """A file with a model, which this process does not know yet, nor afterwards."""
+    from flou.joint.estimators.likelihood.likelihood_model import MODELS
+
+    (folder / "own.py").write_text(MODEL)
+    MODELS.pop("own", None)
+    yield MODELS
+    MODELS.pop("own", None)
+
+
+def test_a_model_of_one_s_own(forgotten):
+    """Simulated, planned, coordinated and taken part in with --model, and refused without it."""
+    tables = ("--data", "a.csv", "b.csv", "c.csv")
+    ran = invoke("joint", "simulate", *tables, *LIKELIHOOD, "--model", "own.py")
+    assert ran.exit_code == 0, ran.output
+    rows = np.concatenate([np.loadtxt(f"{name}.csv", delimiter=",", skiprows=1) for name in "abc"])
+    assert f"{rows[:, 0].mean():.4f}" in ran.output
+    forgotten.pop("own")
+    plan = ("joint", "plan", "--roster", "roster.toml", "--out", "plan.toml", *LIKELIHOOD)
+    assert UNKNOWN in refused(invoke(*plan))
+    assert invoke(*plan, "--model", "own.py").exit_code == 0
+    coordinate = ("coordinator", "plan.toml", "--certificate", "x.pem", "--key", "y.pem")
+    for command, reason in ((("--plan", "plan.toml"), "This plan opens"), (coordinate, "x.pem")):
+        forgotten.pop("own", None)
+        ask = invoke if command is coordinate else party
+        assert UNKNOWN in refused(ask(*command))
+        assert reason in refused(ask(*command, "--model", "own.py"))
+
+
+def test_a_transcript_with_a_model_of_one_s_own(forgotten):
+    """Whoever verifies it needs the same model."""
+    assert (
+        invoke("joint", "simulate", "--data", "a.csv", "b.csv", "c.csv", *LIKELIHOOD, "--model", "own.py").exit_code
+        == 0
+    )
+    program = MaximumLikelihood("own", columns=["y"], parameters=["level"], start=[0.5])
+    simulate([{"y": np.arange(40.0)}] * 3, program).coordinator.transcript.write("t.flou")
+    forgotten.pop("own")
+    assert UNKNOWN in refused(invoke("joint", "verify", "t.flou"))
+    assert invoke("joint", "verify", "t.flou", "--model", "own.py").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(None, "cannot be read"), ("1 / 0", "stops with ZeroDivisionError"), ("(", "stops with SyntaxError")],
+)
+def test_files_of_models_that_are_refused(folder, text, words):
+    """A file that is not there, or that does not run."""
+    if text is not None:
+        (folder / "own.py").write_text(text)
+    plan = ("joint", "plan", "--roster", "roster.toml", "--out", "plan.toml", "--formula", "y ~ x1")
+    assert words in refused(invoke(*plan, "--model", "own.py"))
+    assert not (folder / "plan.toml").exists()

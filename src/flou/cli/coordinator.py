@@ -13,6 +13,7 @@ from rich.status import Status
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
 from flou.cli.fits import as_json, show_fit
+from flou.cli.models import Models, run_models
 
 if TYPE_CHECKING:
     from flou.joint.session.coordinator import CoordinatorSession
@@ -53,6 +54,7 @@ def coordinate(
         float, typer.Option(min=0.1, help="Seconds for each step; who is missing then is left behind.")
     ] = 60.0,
     wait: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for parties to join.")] = 3600.0,
+    models: Models = None,
     json_out: Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")] = None,
 ) -> None:
     import asyncio
@@ -67,6 +69,7 @@ def coordinate(
     checked_out("--transcript", transcript, ".flou", inputs)
     if json_out is not None:
         checked_out("--json", json_out, ".json", (*inputs, transcript))
+    run_models(models)
     agreed = Plan.from_toml(plan)
     context = server_context(certificate, key, client_ca)
     memory = FileMemory(state / f"coordinator-{agreed.hash.hex()[:16]}.memory")

@@ -14,6 +14,7 @@ from flou.cli import statistic as options
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
 from flou.cli.fits import as_json, show_fit
+from flou.cli.models import Models, run_models
 from flou.cli.statistic import statistic
 from flou.errors import InvalidParameter
 
@@ -107,6 +108,7 @@ def plan(
     schema: options.SchemaFile = None,
     settings: options.Settings = None,
     where: options.Where = "",
+    models: Models = None,
     name: Annotated[str, typer.Option(help="What the plan is called.")] = "joint statistics",
     minimum: Minimum = None,
     dropouts: Dropouts = None,
@@ -122,6 +124,7 @@ def plan(
     from flou.joint.agreement.identity import Roster
     from flou.joint.agreement.plan import Plan
 
+    run_models(models)
     inputs = (roster,) if schema is None else (roster, schema)
     checked_out("--out", out, ".toml", inputs)
     program = statistic(
@@ -160,11 +163,13 @@ def simulate(
     schema: options.SchemaFile = None,
     settings: options.Settings = None,
     where: options.Where = "",
+    models: Models = None,
     dropouts: Dropouts = None,
     json_out: Json = None,
 ) -> None:
     from flou.joint.session.simulate import simulate as simulated
 
+    run_models(models)
     paths = [*data, *(more or ())]
     if json_out is not None:
         checked_out("--json", json_out, ".json", tuple(paths))
@@ -187,6 +192,7 @@ def simulate(
 def verify(
     transcript: Annotated[Path, typer.Argument(help="What flou coordinator has written.")],
     plan: Annotated[Path | None, typer.Option(help="The plan that you expect; otherwise any.")] = None,
+    models: Models = None,
     json_out: Json = None,
 ) -> None:
     from flou.joint.agreement.canonical import decode
@@ -195,6 +201,7 @@ def verify(
 
     if json_out is not None:
         checked_out("--json", json_out, ".json", (transcript,))
+    run_models(models)
     fit = verified(transcript, None if plan is None else Plan.from_toml(plan))
     assert fit.provenance is not None
     if json_out is not None:

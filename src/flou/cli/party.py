@@ -14,6 +14,7 @@ from rich.text import Text
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
 from flou.cli.fits import as_json, show_fit
+from flou.cli.models import Models, run_models
 from flou.errors import InvalidParameter, ProtocolError
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def take_part(
     give_up: Annotated[
         float, typer.Option(min=0.1, help="Stop when the coordinator has not answered for so many seconds.")
     ] = 600.0,
+    models: Models = None,
     yes: Annotated[bool, typer.Option("--yes", help="Agree to the plan without being asked.")] = False,
     json_out: Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")] = None,
 ) -> None:
@@ -87,6 +89,7 @@ def take_part(
 
     if json_out is not None:
         checked_out("--json", json_out, ".json", (data, key))
+    run_models(models)
     identity = Identity.load(key)
     limits = Policy() if policy is None else Policy.from_toml(policy)
     context = client_context(ca, certificate, certificate_key)

@@ -19,7 +19,8 @@ PLACE, SEED = bytes(range(32)), bytes(range(1, 33))
 
 
 def secrets(keys):
-    return keys.sharing.private_bytes_raw(), keys.masking.private_bytes_raw(), keys.own, keys.bits().take(32).tobytes()
+    drawn = keys.bits(b"round", [1, 2, 3], 2).take(32).tobytes()
+    return keys.sharing.private_bytes_raw(), keys.masking.private_bytes_raw(), keys.own, drawn
 
 
 def test_every_use_and_every_place_has_its_own_secret():

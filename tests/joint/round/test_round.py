@@ -186,7 +186,7 @@ def fresh_receiver(game):
 def test_shares_say_nothing_to_others():
     """Sealed shares of one pair are as long as any other, and differ in every round even for the same secrets."""
     one, other = Game(setting_for(5), WORDS[:5]), Game(setting_for(5, number=2), WORDS[:5])
-    assert {len(data) for box in one.sealed.values() for data in box.values()} == {82}
+    assert {len(data) for box in one.sealed.values() for data in box.values()} == {94}
     boxes = [data for game in (one, other) for box in game.sealed.values() for data in box.values()]
     assert len(set(boxes)) == len(boxes)
 

@@ -401,10 +401,10 @@ def test_a_disk_that_fails(tmp_path, failing):
     """What cannot be kept is not acted upon: the server stops with the error."""
 
     class Full(Memory):
-        def keep(self, key, value, *, sure=False):
+        def keep(self, key, value, **how):
             if key.startswith("0/reveal") and key.endswith(failing):  # by then all connections are made
                 raise OSError(28, "No space left on device")
-            return super().keep(key, value, sure=sure)
+            return super().keep(key, value, **how)
 
     async def main():
         async with Served(tmp_path, Group(), memory=Full()) as served:

@@ -6,7 +6,7 @@ the sum and, about everything else, uniform words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from flou.errors import ProtocolError
@@ -17,11 +17,11 @@ from flou.joint.round.merkle import inclusions
 from flou.joint.round.messages import Message, bitmap, malformed, members
 from flou.joint.round.party import agreement, mask_digest, released_digest, words_digest
 from flou.joint.round.record import Record, open_sums, record_hash
+from flou.joint.round.relay import Messages, Replies, near, table
 from flou.joint.round.setting import Setting
 
-__all__ = ["CoordinatorRound", "relayed", "table"]
+__all__ = ["CoordinatorRound"]
 
-Messages: TypeAlias = dict[int, Message]
 Close: TypeAlias = Callable[[Messages], Mapping[int, bytes]]
 
 
@@ -75,11 +75,11 @@ class CoordinatorRound:
         self._count(messages)
         self._sealed = messages
         sealed = {party: message.content["sealed"] for party, message in messages.items()}
-        replies = {}
-        for party in messages:
-            meant = {str(other): sealed[other][str(party)] for other in self._neighbours(party, messages)}
-            replies[party] = encode({"sealed": meant})
-        return replies
+
+        def meant(party: int) -> dict[str, bytes]:
+            return {str(other): sealed[other][str(party)] for other in self._neighbours(party, messages)}
+
+        return Replies(messages, lambda party: {"sealed": meant(party)})
 
     # 2. mask
 
@@ -111,8 +111,8 @@ class CoordinatorRound:
     def _agreement(self, messages: Messages) -> Mapping[int, bytes]:
         self._count(messages, self.setting.resilience.quorum + 1)
         self._agreed = messages
-        near = relayed(self.setting.graph, messages, messages)
-        return {party: encode({"agreed": told}) for party, told in near.items()}
+        agreed = near(self.setting.graph, messages)
+        return Replies(messages, lambda party: {"agreed": agreed(party)})
 
     # 4. unmask
 
@@ -151,18 +151,5 @@ class CoordinatorRound:
             return dict.fromkeys(self.there, encode(told | ahead | {"record": self.record.to_dict()}))
         order = sorted(self._masked)
         paths = dict(zip(order, inclusions([self._masked[party].body for party in order]), strict=True))
-        near = relayed(self.setting.graph, adverts, self.there)
-        return {party: encode(told | {"path": paths[party], "adverts": near[party]}) for party in self.there}
-
-
-def table(messages: Messages) -> dict[str, bytes]:
-    """Messages by the numbers of their senders, as they are told to others."""
-    return {str(party): message.to_bytes() for party, message in messages.items()}
-
-
-def relayed(
-    graph: Mapping[int, tuple[int, ...]], messages: Messages, to: Collection[int]
-) -> Mapping[int, dict[str, bytes]]:
-    """To each party the messages of its neighbours, each encoded once."""
-    told = table(messages)
-    return {party: {key: told[key] for other in graph[party] if (key := str(other)) in told} for party in to}
+        ahead_of = near(self.setting.graph, adverts)
+        return Replies(self.there, lambda party: told | {"path": paths[party], "adverts": ahead_of(party)})

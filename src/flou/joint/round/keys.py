@@ -10,7 +10,7 @@ Fresh    the message is signed for a place that hangs on what every party has dr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -54,9 +54,9 @@ class RoundKeys:
     def own(self) -> bytes:
         return self._derived("own mask")
 
-    def bits(self) -> SeededBits:
-        """Randomness for the shares of both secrets: the seed is secret and new in every round."""
-        return SeededBits(self._derived("shares"))
+    def bits(self, setting: bytes, holders: Sequence[int], threshold: int) -> SeededBits:
+        """Randomness for the shares of both secrets, for these holders only: another sharing shares nothing with it."""
+        return SeededBits(self._derived("shares") + digest("sharing", setting, list(holders), threshold))
 
     def public(self) -> dict[str, bytes]:
         """Two public keys, and a commitment to the own mask."""

@@ -48,6 +48,9 @@ def agreement(setting: Setting, survivors: frozenset[int]) -> bytes:
     return digest("survivors", setting.id, bitmap(survivors, setting.size))
 
 
+SALT = 11  # bytes, of the 12 of a nonce
+
+
 class PartyRound:
     """The state of one party in one round."""
 
@@ -78,26 +81,26 @@ class PartyRound:
                 raise malformed("A key is not from the party that it is said to be from.")
             check_advert(self.setting, advert)
             self.adverts[neighbour] = advert
-        fresh = self.keys.bits()
         numbers = [neighbour + 1 for neighbour in there]  # at 0 stands the secret
         threshold = self.setting.threshold(len(there))
+        fresh = self.keys.bits(self.setting.id, numbers, threshold)
         own = split(self.keys.own, numbers, threshold, fresh)
         masking = split(self.keys.masking.private_bytes_raw(), numbers, threshold, fresh)
-        sealed = {str(holder): self._seal(holder, own[holder + 1] + masking[holder + 1]) for holder in there}
+        salt = fresh.take(SALT).tobytes()  # a box of another sharing has another nonce
+        sealed = {str(holder): self._seal(holder, salt, own[holder + 1] + masking[holder + 1]) for holder in there}
         return {"sealed": sealed}
 
-    def _cipher(self, other: int) -> tuple[ChaCha20Poly1305, bytes, bytes]:
-        """The cipher between two parties, and the nonces there and back."""
+    def _cipher(self, other: int) -> ChaCha20Poly1305:
+        """The cipher between two parties."""
         if other not in self._ciphers:
             public = shown(self.adverts[other], "sharing")
             key = pair_key(self.keys.sharing, public, b"shares:" + self.setting.pair(self.party, other))
             self._ciphers[other] = ChaCha20Poly1305(key)
-        there = int(self.party > other)
-        return self._ciphers[other], bytes(11) + bytes([there]), bytes(11) + bytes([1 - there])
+        return self._ciphers[other]
 
-    def _seal(self, holder: int, secret: bytes) -> bytes:
-        cipher, nonce, _ = self._cipher(holder)
-        return cipher.encrypt(nonce, secret, self.setting.id)
+    def _seal(self, holder: int, salt: bytes, secret: bytes) -> bytes:
+        nonce = salt + bytes([self.party > holder])  # one way, and the other way back
+        return nonce + self._cipher(holder).encrypt(nonce, secret, self.setting.id)
 
     # 2. mask
 
@@ -106,10 +109,12 @@ class PartyRound:
         for sender, data in sealed.items():
             if sender not in self.adverts:
                 raise malformed("A share came from a party whose key is not known.")
-            cipher, _, nonce = self._cipher(sender)
+            nonce, box = data[: SALT + 1], data[SALT + 1 :]
             try:
-                opened = cipher.decrypt(nonce, data, self.setting.id)
+                opened = self._cipher(sender).decrypt(nonce, box, self.setting.id)
             except (InvalidTag, TypeError, ValueError):
+                opened = b""
+            if nonce[SALT:] != bytes([sender > self.party]):  # reflected
                 opened = b""
             if len(opened) != 2 * SHARE:
                 raise ProtocolError(

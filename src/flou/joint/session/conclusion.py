@@ -1,14 +1,18 @@
-"""How a session ends, for everyone alike: enough parties have confirmed the sums, and the result follows from them."""
+"""What follows from sums, for everyone alike: the next question, or the result once enough parties have confirmed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
+import numpy as np
+
+from flou.errors import FlouError, ProtocolError
 from flou.joint.estimators.fit import Fit, Provenance
-from flou.joint.estimators.program import Opened, Program
+from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.round.setting import Setting
 
-__all__ = ["concluded", "confirmations"]
+__all__ = ["concluded", "confirmations", "next_ask"]
 
 
 def confirmations(setting: Setting) -> int:
@@ -16,8 +20,30 @@ def confirmations(setting: Setting) -> int:
     return setting.resilience.quorum
 
 
+@contextmanager
+def _of_rows() -> Iterator[None]:
+    """A party can send any words within its limits: what no rows could give may have no square root, or no inverse."""
+    try:
+        yield
+    except FlouError:
+        raise
+    except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+        raise ProtocolError(
+            "Nothing follows from these sums.",
+            "They are not those of any rows: a party has sent words that its rows do not give.",
+            "Begin a new session, and ask the parties to check their versions of flou.",
+        ) from None
+
+
+def next_ask(program: Program, opened: Sequence[Opened]) -> Ask | None:
+    """What is added up next."""
+    with _of_rows():
+        return program.next(opened)
+
+
 def concluded(program: Program, opened: Sequence[Opened], head: bytes) -> Fit:
     """The result of what was opened, with how it came about; ``head`` stands for all rounds."""
-    fit: Fit = program.result(opened)
+    with _of_rows():
+        fit: Fit = program.result(opened)
     scalars = sum(one.ask.length for one in opened)
     return fit.with_provenance(Provenance(opened[-1].parties, len(opened), scalars, head.hex(), program.guarantee))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from flou.errors import FlouError, ProtocolError
 from flou.joint.agreement.canonical import decode, digest, encode
@@ -18,19 +18,17 @@ from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Opened
 from flou.joint.masking import codec
-from flou.joint.round.coordinator import CoordinatorRound, relayed, table
+from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.keys import check_keys
 from flou.joint.round.messages import Message, bitmap, malformed
-from flou.joint.session.conclusion import concluded, confirmations
+from flou.joint.round.relay import Messages, Replies, near, table
+from flou.joint.session.conclusion import concluded, confirmations, next_ask
 from flou.joint.session.memory import Memory
 from flou.joint.session.opening import FULL, NONCE, Beginning, joining, nonce_commitment
 from flou.joint.session.party import Address
 from flou.joint.session.transcript import Transcript
 
 __all__ = ["CoordinatorSession", "Step"]
-
-Messages: TypeAlias = dict[int, Message]
-Replies: TypeAlias = Mapping[int, bytes]
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class CoordinatorSession:
         self.fit: Fit | None = None
         self.failure: FlouError | None = None
         self.done = False
-        self._replies: dict[Address, Replies] = {}
+        self._replies: dict[Address, Mapping[int, bytes]] = {}
         self._received: Messages = {}
         self._steps = self._run()
         self.step = next(self._steps)
@@ -129,7 +127,7 @@ class CoordinatorSession:
             self._received = {party: self._received[party] for party in decode(closed)}
             self._advance()
 
-    def _answer(self, address: Address, replies: Replies) -> None:
+    def _answer(self, address: Address, replies: Mapping[int, bytes]) -> None:
         self._replies[address] = replies
 
     def _all(self, address: Address, parties: Iterable[int], told: Mapping[str, Any]) -> None:
@@ -141,7 +139,7 @@ class CoordinatorSession:
     def _run(self) -> Generator[Step, Messages, None]:
         begun, adverts, nonces = yield from self._begin()
         head, number, full = begun.id, 0, len(self.names) <= FULL
-        ask = self.plan.program.next(self.opened)
+        ask = next_ask(self.plan.program, self.opened)
         if ask is None:
             raise malformed("The plan asks for nothing.")
         setting = begun.setting(head, 1, ask, self.opened)
@@ -149,8 +147,8 @@ class CoordinatorSession:
         if full:
             self._all((0, "reveal"), adverts, told | {"adverts": table(adverts)})
         else:
-            near = relayed(setting.graph, adverts, adverts)
-            self._answer((0, "reveal"), {party: encode(told | {"adverts": near[party]}) for party in adverts})
+            shown = near(setting.graph, adverts)
+            self._answer((0, "reveal"), Replies(adverts, lambda party: told | {"adverts": shown(party)}))
         while ask is not None:
             number += 1
             setting = setting if number == 1 else begun.setting(head, number, ask, self.opened, setting)
@@ -161,17 +159,15 @@ class CoordinatorSession:
             self.opened.append(Opened(ask, codec.decode(state.sums), names))
             head = digest("head", head, state.hash)
             self.transcript.add(number, ask, state)
-            ask = self.plan.program.next(self.opened)
-            next_ask = None if ask is None else ask.to_dict()
-            told_next = {} if ask is None else adverts
-            self._answer((number, "unmask"), state.opened_replies(next_ask, told_next, full=full))
+            ask = next_ask(self.plan.program, self.opened)
+            following = (None, {}) if ask is None else (ask.to_dict(), adverts)
+            self._answer((number, "unmask"), state.opened_replies(*following, full=full))
         confirmed = yield Step((number + 1, "confirm"), head, state.there)
         self._enough_confirmed(state, confirmed)
         self.transcript.confirm(confirmed)
         self.fit = concluded(self.plan.program, self.opened, head)
-        near = relayed(setting.graph, confirmed, confirmed)
-        replies = {party: encode({"confirmed": list(near[party].values())}) for party in confirmed}
-        self._answer((number + 1, "confirm"), replies)
+        same = near(setting.graph, confirmed)
+        self._answer((number + 1, "confirm"), Replies(confirmed, lambda party: {"confirmed": [*same(party).values()]}))
 
     def _enough_confirmed(self, state: CoordinatorRound, confirmed: Messages) -> None:
         """A result that hardly anyone has confirmed is not one."""

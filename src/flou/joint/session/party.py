@@ -27,12 +27,14 @@ from flou.joint.round.messages import TAG, Message, bitmap, malformed, members, 
 from flou.joint.round.party import PartyRound
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Setting
-from flou.joint.session.conclusion import concluded, confirmations
+from flou.joint.session.conclusion import concluded, confirmations, next_ask
 from flou.joint.session.memory import Memory
 from flou.joint.session.opening import FULL, NONCE, Beginning, joining, nonce_commitment
 from flou.joint.session.replies import Told, each, listed, messages, reason, table
 
 __all__ = ["Address", "Outgoing", "PartySession", "asked"]
+
+SURE = ("share", "mask", "agree", "confirm")  # said once and for all, whatever happens to the machine
 
 Address: TypeAlias = tuple[int, str]
 Outgoing: TypeAlias = tuple[Address, bytes]
@@ -77,7 +79,7 @@ class PartySession:
         if message is None:
             made = signed(self.identity, self.party, at, step, content, attachment)
             self.plan.roster.trust(self.party, made.signature, TAG, made.body)
-            message = self.memory.keep(key, made.to_bytes(), sure=step in ("mask", "agree"))
+            message = self.memory.keep(key, made.to_bytes(), sure=step in SURE)
         reply = yield address, message
         self.memory.keep(f"{key}/reply", digest("reply", reply), later=True)  # before the next message is sent
         told = decode(reply)
@@ -96,11 +98,11 @@ class PartySession:
     def run(self) -> Generator[Outgoing, bytes, Fit]:
         """Everything from the first message to the result."""
         plan, program = self.plan, self.plan.program
-        if self.memory.recall("1/mask") is None and (first := program.next([])) is not None:
+        if self.memory.recall("1/mask") is None and (first := next_ask(program, [])) is not None:
             self._ready = first, self._plain_words(first)  # before anyone waits for this party
         begun, keys, told = yield from self._begin()
         head, number, setting = begun.id, 0, None
-        while (mine := program.next(self.opened)) is not None:
+        while (mine := next_ask(program, self.opened)) is not None:
             number += 1
             ask = asked(told, mine)
             setting = begun.setting(head, number, ask, self.opened, setting)
@@ -154,6 +156,7 @@ class PartySession:
                 )
         if nonces.get(self.party) != nonce:
             raise malformed("The nonce of this party was left out.")
+        told.pop("nonces")  # of everyone; nobody needs them any more
         return Beginning.of(plan, place, present, b"".join(nonces.values())), keys, told
 
     def _round(

@@ -21,7 +21,7 @@ from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.messages import Message, bitmap, malformed
 from flou.joint.round.record import Record, open_sums, record_hash
-from flou.joint.session.conclusion import concluded, confirmations
+from flou.joint.session.conclusion import concluded, confirmations, next_ask
 from flou.joint.session.opening import Beginning, joining, nonce_commitment
 from flou.joint.session.party import asked
 
@@ -85,7 +85,7 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
     begun = _begun(found, told)
     head, opened, setting = begun.id, list[Opened](), None
     for number, entry in enumerate(told["rounds"], 1):
-        mine = found.program.next(opened)
+        mine = next_ask(found.program, opened)
         if mine is None or not isinstance(entry, dict) or entry.get("number") != number:
             raise _false("The rounds are not those of the plan, one after the other.")
         ask = asked(entry, mine)
@@ -98,7 +98,7 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         names = tuple(found.roster.names[party] for party in sorted(record.survivors))
         opened.append(Opened(ask, codec.decode(sums), names))
         head = digest("head", head, record_hash(setting, record.root(), record.survivors, entry["sums"]))
-    if setting is None or found.program.next(opened) is not None:
+    if setting is None or next_ask(found.program, opened) is not None:
         raise _false("The session was not finished.")
     confirmed = {Message.from_bytes(data).check(found.roster, head, "confirm").sender for data in told["confirmed"]}
     if len(confirmed) <= confirmations(setting):

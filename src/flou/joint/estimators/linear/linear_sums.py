@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.errors import InvalidData
+from flou.errors import InvalidData, ProtocolError
 from flou.joint.estimators.linear.exact_solve import Dependent, Orthogonal, orthogonalised
 
 __all__ = ["LinearSums"]
@@ -74,16 +74,23 @@ class LinearSums:
         places = (*self.kept, len(self.names))
         try:
             taken = [[self.matrix[i][j] for j in places] for i in places]
-            return orthogonalised(taken, tolerance=self.tolerance, precision=PRECISION)
-        except Dependent as found:
-            others = "but for rounding a combination of the regressors before it" if found.place else "zero"
+            found = orthogonalised(taken, tolerance=self.tolerance, precision=PRECISION)
+        except Dependent as one:
+            others = "but for rounding a combination of the regressors before it" if one.place else "zero"
             within = ", once each party's mean is taken off" if self.groups else ""
-            name = self.kept_names[found.place]
+            name = self.kept_names[one.place]
             raise InvalidData(
                 f"The regressors are collinear in the pooled rows: {name!r} is {others}{within}.",
                 "Then more than one set of coefficients fits the rows equally well.",
                 "Leave that regressor out of the formula.",
             ) from None
+        if found.residual < -self.tolerance:
+            raise ProtocolError(
+                "The sum of squared residuals would be negative.",
+                "The sums are not those of any rows: a party has sent words that its rows do not give.",
+                "Begin a new session, and ask the parties to check their versions of flou.",
+            )
+        return replace(found, squares=(*found.squares[:-1], max(found.residual, Fraction(0))))  # but for rounding
 
     @cached_property
     def has_constant(self) -> bool:

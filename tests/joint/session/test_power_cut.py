@@ -1,0 +1,102 @@
+"""After a power cut a party has what was on disk for sure, and nothing else: enough to say nothing a second time."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from flou.joint.agreement.canonical import decode, encode
+from flou.joint.round.keys import RoundKeys
+from flou.joint.round.messages import Message
+from flou.joint.session.coordinator import CoordinatorSession
+from flou.joint.session.memory import FileMemory
+from joint.round.rounds import Party, setting_for
+from joint.session.sessions import Integers, Recorder, party, plain, plan_for
+
+ONCE = ("share", "mask", "agree", "confirm")
+
+
+class Machine:
+    """A party's file, and how much of it is on disk for sure."""
+
+    def __init__(self, path, monkeypatch) -> None:
+        self.path, self.sure, synced = path, b"", os.fsync
+
+        def fsync(handle):
+            synced(handle)
+            if path.exists() and os.fstat(handle).st_ino == path.stat().st_ino:
+                self.sure = path.read_bytes()
+
+        monkeypatch.setattr(os, "fsync", fsync)
+        self.memory = FileMemory(path)
+
+    def cut(self) -> FileMemory:
+        self.memory.close()
+        self.path.write_bytes(self.sure)
+        self.memory = FileMemory(self.path)
+        return self.memory
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    made = Machine(tmp_path / "state", monkeypatch)
+    yield made
+    made.memory.close()
+
+
+def test_what_is_said_once_is_on_disk_before_it_is_sent(machine):
+    """Shares, masked words, survivors and confirmations, in every round."""
+    recorded = Recorder(plan_for(5, Integers(rounds=2)), plain(5))
+    steps = recorded.again(0, machine.memory).run()
+    address, message = next(steps)
+    seen = []
+    while True:
+        if address[1] in ONCE:
+            assert message in machine.sure
+            seen.append(address[1])
+        try:
+            address, message = steps.send(recorded.replies[0, address])
+        except StopIteration:
+            break
+    assert seen == [*ONCE[:3], *ONCE[:3], "confirm"]
+
+
+def test_other_keys_after_a_power_cut_get_the_same_shares(machine):
+    """Told of fewer neighbours, cut off, and told the truth: two sharings of one secret could be put together."""
+    plan, integers = plan_for(4, Integers(rounds=2), dropouts=1), plain(4)
+    sessions = {0: party(plan, 0, integers[0], machine.memory)}
+    sessions |= {number: party(plan, number, integers[number]) for number in (1, 2, 3)}
+    coordinator = CoordinatorSession(plan)
+    running = {number: session.run() for number, session in sessions.items()}
+    outgoing = {number: next(steps) for number, steps in running.items()}
+    while coordinator.step.address != (2, "share"):
+        for address, message in outgoing.values():
+            coordinator.receive(address, message)
+        coordinator.close()
+        for number, (address, _) in list(outgoing.items()):
+            reply = coordinator.reply(address, number)
+            if (number, address) == (0, (1, "unmask")):
+                told = decode(reply)
+                reply = encode(told | {"adverts": {key: told["adverts"][key] for key in ("1", "3")}})
+            outgoing[number] = running[number].send(reply)
+    address, first = outgoing[0]
+    assert Message.from_bytes(first).content["sealed"].keys() == {"1", "3"}
+    again = party(plan, 0, integers[0], machine.cut()).run()
+    address, message = next(again)
+    while address != (2, "share"):
+        address, message = again.send(coordinator.reply(address, 0))
+    assert message == first
+
+
+def test_two_sharings_have_nothing_in_common():
+    """Other holders or another threshold: other coefficients, and other nonces of the boxes."""
+    keys = RoundKeys(bytes(32), 0, bytes(range(32)))
+    uses = [(b"round", [2, 3, 4], 3), (b"round", [2, 3, 4], 2), (b"round", [2, 3], 2), (b"other", [2, 3, 4], 3)]
+    assert len({keys.bits(*use).take(64).tobytes() for use in uses}) == 4
+    assert keys.bits(*uses[0]).take(64).tobytes() == keys.bits(*uses[0]).take(64).tobytes()
+    setting = setting_for(8, dropouts=2)
+    adverts = {i: Party(setting, i, bytes([i]) * 32).advert() for i in range(8)}
+    some = {i: adverts[i] for i in range(7)}
+    one, other = (Party(setting, 0, bytes(32)).share(told)["sealed"] for told in (adverts, some))
+    assert all(one[holder][:12] != other[holder][:12] for holder in other)

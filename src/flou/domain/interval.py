@@ -115,7 +115,7 @@ class Interval:
         """The cell of each row."""
         rows, null = column(values)
         numeric = is_numeric(rows)
-        codes = np.empty(len(rows), dtype=np.int64)
+        codes, missing = np.empty(len(rows), dtype=np.int64), self.missing_code
         room = np.empty(min(len(rows), BLOCK), dtype=np.float64)
         with np.errstate(all="ignore"):  # a signalling NaN
             for start in range(0, len(rows), BLOCK):
@@ -124,21 +124,22 @@ class Interval:
                 doubles = (
                     part.astype(np.float64, copy=False) if numeric else each(part, _as_float, math.nan, np.float64)
                 )
-                # Clamping first changes no code, because rounding is monotone, and no operation later can overflow.
-                numbers = np.clip(doubles, self.lower, self.upper, out=room[: len(part)])
+                numbers = self._grid(doubles, room[: len(part)])
                 if null is not None:
-                    numbers[null[here]] = math.nan
-                lost = np.isnan(numbers)
-                if lost.any():
-                    numbers[lost] = self.missing
-                codes[here] = self._grid(numbers)
+                    numbers[null[here]] = missing
+                if math.isnan(numbers.max()):
+                    numbers[np.isnan(numbers)] = missing
+                codes[here] = numbers
         return codes
 
-    def _grid(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The codes of numbers between the bounds, in place, before the cast that drops what comes after the point."""
-        x -= self.lower
-        x /= self.step  # nothing is below 0, where the cast would not be the floor
-        return np.minimum(x, self.cells - 1, out=x)
+    def _grid(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """The codes of numbers, before the cast that drops what comes after the point; NaN stays.
+
+        Rounding is monotone: whatever lies beyond a bound, also an infinite quotient, is clipped to the bound's code.
+        """
+        out = np.subtract(x, self.lower, out=out)
+        out /= self.step
+        return np.clip(out, 0.0, self.cells - 1, out=out)  # nothing is below 0, where the cast would not be the floor
 
     def decode(self, codes: object) -> NDArray[np.float64]:
         """The middle of each cell."""

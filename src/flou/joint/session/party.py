@@ -156,7 +156,7 @@ class PartySession:
                 )
         if nonces.get(self.party) != nonce:
             raise malformed("The nonce of this party was left out.")
-        told.pop("nonces")  # of everyone; nobody needs them any more
+        told = {key: value for key, value in told.items() if key != "nonces"}  # nobody needs them any more
         return Beginning.of(plan, place, present, b"".join(nonces.values())), keys, told
 
     def _round(

@@ -14,7 +14,7 @@ from docs.pages import DOCS, ROOT
 # the script that writes the tables, the page, and the beginning of a line whose next digit is changed for a test
 PAGES = [
     ("make_joint_table.py", "docs/explanation/joint-statistics.md", r"Sum of 1,000 words, 3 parties \| "),
-    ("make_joint_table.py", "docs/explanation/joint-statistics.md", r"\n\| 1,000 \| "),
+    ("make_joint_table.py", "docs/explanation/joint-statistics.md", r"\n\| 10,000 \| "),
     ("make_joint_table.py", "docs/explanation/joint-statistics.md", r"add_mask \| "),
     ("make_local_table.py", "benchmarks/README.md", r"\| subset selection \| "),
     ("make_quantile_tables.py", "docs/how-to/which-quantile-method.md", r"\| `Tree` \| "),

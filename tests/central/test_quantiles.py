@@ -120,11 +120,15 @@ def test_intervals_that_are_too_short_are_noticed():
 
 
 def test_ties_on_a_public_granularity_are_found():
-    values = np.round(salaries(20_000), -3)
+    """Nearly always all deciles; one that lies a few ranks from the next value may be that (false alarms: 1e-9)."""
+    values = np.sort(np.round(salaries(20_000), -3))
     release = flou.quantiles(
         values, flou.deciles, bounds=(0, 300_000), granularity=1000, epsilon=1, relation="substitute"
     )
-    assert np.array_equal(release.value, np.sort(values)[np.arange(2000, 20_000, 2000) - 1])
+    ranks = np.arange(2000, 20_000, 2000)
+    below, up_to = (np.searchsorted(values, release.value, side=side) for side in ("left", "right"))
+    assert np.all((below - 300 < ranks) & (ranks <= up_to + 300))
+    assert np.count_nonzero(release.value == values[ranks - 1]) >= 6
     tenths = np.round(np.random.default_rng(0).random(20_000), 1)
     release = flou.median(tenths, bounds=(0, 1), granularity=0.1, epsilon=1)
     assert release.value == pytest.approx(np.median(tenths))

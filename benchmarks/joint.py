@@ -14,7 +14,7 @@ from rich.console import Console
 import harness.run
 from harness.declare import Benchmark, Claim, Entry, Measure, Participant, Section, Unit
 from harness.outcome import Verdict
-from harness.run import Measured, options_of, screen, write
+from harness.run import Measured, command
 from joint_growth import growth, print_growth, verdicts
 
 FLOU, MPYC = "flou", "MPyC"
@@ -125,6 +125,4 @@ def run(quick: bool, console: Console, only: Collection[str] = (), sizes: Collec
 
 
 if __name__ == "__main__":
-    options, console = options_of(__doc__.splitlines()[0], "joint"), screen()
-    write(options.path, run(options.quick, console, options.only))
-    console.print(f"written to {options.path}")
+    command(__doc__.splitlines()[0], "joint", run)

@@ -13,7 +13,7 @@ from rich.console import Console
 import harness.run
 from harness.declare import Benchmark, Entry, Measure, Participant, Section, Unit
 from harness.outcome import SectionOutcome, Verdict
-from harness.run import Measured, options_of, screen, write
+from harness.run import Measured, command
 from local_claims import over_theory, print_over_theory, verdicts
 
 FLOU, MULTI_FREQ, PURE, DIFFPRIVLIB = "flou", "multi-freq-ldpy", "pure-ldp", "diffprivlib"
@@ -145,6 +145,4 @@ def with_notes(outcome: SectionOutcome) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    options, console = options_of(__doc__.splitlines()[0], "local"), screen()
-    write(options.path, run(options.quick, console, options.only))
-    console.print(f"written to {options.path}")
+    command(__doc__.splitlines()[0], "local", run)

@@ -5,12 +5,10 @@ python benchmarks/quantiles.py [--quick] [--out FILE]
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import time
 from collections.abc import Collection
-from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from harness import machine
+import harness.run
 from harness.connection import Connection
 from harness.declare import Benchmark, Participant
-from harness.environments import BENCHMARKS
-from harness.outcome import judge
-from harness.report import number, print_missing, print_section, print_verdicts
-from harness.run import WIDTH, connect, measure, participant_json
+from harness.outcome import Verdict, judge
+from harness.report import number
+from harness.run import WIDTH, Measured, command
 from quantiles_cells import CALL, PLAIN_CALL, Effort, Found, Setting, settings
 from quantiles_claims import error_verdicts, groups
 from quantiles_errors import chains, measured
@@ -56,37 +53,14 @@ def run(quick: bool, console: Console, only: Collection[str] = ()) -> dict[str, 
     """Times first, on a machine that does nothing else of ours; then errors. ``only`` some participants, or all."""
     benchmark, asked = declare(quick), settings(quick)
     made(quick, asked)
-    date, commit, load = machine.now(), machine.commit(), machine.load()
-    with ExitStack() as stack:
-        wanted = tuple(one for one in PARTICIPANTS if not only or one.name in only)
-        running, missing = connect(wanted, stack, console)
-        missing |= {one.name: "not asked for" for one in PARTICIPANTS if one not in wanted}
-        print_missing(console, missing)
-        began = time.perf_counter()
-        outcomes = measure(benchmark, running, missing, console)
-        described = {one.name: participant_json(one, running, missing) for one in PARTICIPANTS}
-    timed = time.perf_counter() - began
-    found = errors(asked, running, Effort(quick), console)
-    took = time.perf_counter() - began
-    for outcome in outcomes:
-        print_section(console, outcome)
-    show(found, console)
-    verdicts = [paired(one, outcomes) if one.theirs else judge(one, outcomes) for one in benchmark.claims]
-    verdicts += error_verdicts(found)
-    print_verdicts(console, verdicts)
-    console.print(f"{machine.cpu_model()}, {timed:.0f} s for times and {took - timed:.0f} s for errors.")
-    return {
-        "benchmark": benchmark.name,
-        "date": date,
-        "commit": commit,
-        "machine": machine.describe() | {"load_before": load, "load_after": machine.load()},
-        "seconds": round(took, 1),
-        "quick": quick,
-        "participants": described,
-        "claims": [verdict.to_json() for verdict in verdicts],
-        "sections": [outcome.to_json() for outcome in outcomes],
-        "errors": [one.to_json() for one in found],
-    }
+
+    def accuracy(timed: Measured) -> tuple[list[Verdict], dict[str, Any]]:
+        found = errors(asked, timed.running, Effort(quick), timed.console)
+        show(found, timed.console)
+        judged = [paired(one, timed.outcomes) if one.theirs else judge(one, timed.outcomes) for one in benchmark.claims]
+        return judged + error_verdicts(found), {"quick": quick, "errors": [one.to_json() for one in found]}
+
+    return harness.run.run(replace(benchmark, claims=()), console, only, accuracy)  # claims of time are of pairs
 
 
 def errors(asked: list[Setting], running: dict[str, Connection], effort: Effort, console: Console) -> list[Found]:
@@ -152,20 +126,5 @@ def written(path: Path, report: dict[str, Any]) -> None:
     path.write_text(f'{flat},\n "errors": [\n{lines}\n ]\n}}\n')
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few releases and small sizes")
-    parser.add_argument("--only", nargs="*", default=(), help="these participants")
-    parser.add_argument("--out", type=Path, help="where the JSON goes (default: benchmarks/results/quantiles.json)")
-    options = parser.parse_args()
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=WIDTH + 40)
-    # neither a quick nor a partial run replaces the committed numbers unless told to
-    default = BENCHMARKS / "results" / f"quantiles{'-quick' if options.quick or options.only else ''}.json"
-    written(options.out or default, run(options.quick, console, options.only))
-    console.print(f"written to {options.out or default}")
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__.splitlines()[0], "quantiles", run, written, WIDTH + 40)

@@ -25,7 +25,7 @@ from harness.outcome import MeasureOutcome, SectionOutcome, Verdict, judge, judg
 from harness.report import print_missing, print_section, print_verdicts
 from harness.rounds import ask_fact, measure_in_rounds
 
-__all__ = ["Measured", "main", "options_of", "run", "screen", "write"]
+__all__ = ["Measured", "command", "main", "run", "write"]
 
 WIDTH = 118  # when the output is not a terminal
 
@@ -50,30 +50,31 @@ def nothing_more(_: Measured) -> tuple[Verdicts, Fields]:
     return [], {}
 
 
-def options_of(description: str, name: str) -> argparse.Namespace:
-    """What every benchmark can be asked for; where its JSON goes stands in ``path``."""
+def command(
+    description: str,
+    name: str,
+    measured: Callable[[bool, Console, Collection[str]], Fields],
+    save: Callable[[Path, Fields], None] | None = None,
+    width: int = WIDTH,
+) -> None:
+    """The command line of a benchmark: what ``measured`` finds when it is asked quick or not, of whom, is written."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="few rounds and small sizes")
     parser.add_argument("--only", nargs="*", default=(), help="these participants, by name")
     parser.add_argument("--out", type=Path, help=f"where the JSON goes (default: benchmarks/results/{name}.json)")
-    options = parser.parse_args()
+    options, console = parser.parse_args(), Console()
+    if not console.is_terminal:
+        console = Console(width=width)
     # Neither a quick nor a partial run replaces the committed numbers unless told to.
     default = BENCHMARKS / "results" / f"{name}{'-quick' if options.quick or options.only else ''}.json"
-    options.path = options.out or default
-    return options
-
-
-def screen(width: int = WIDTH) -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=width)
+    path = options.out or default
+    (save or write)(path, measured(options.quick, console, options.only) | {"quick": options.quick})
+    console.print(f"written to {path}")
 
 
 def main(declare: Callable[[bool], Benchmark], description: str) -> None:
     """Run the benchmark that ``declare(quick)`` describes; a claim that fails is printed, never raised."""
-    options, console = options_of(description, declare(True).name), screen()
-    report = run(declare(options.quick), console, options.only) | {"quick": options.quick}
-    write(options.path, report)
-    console.print(f"written to {options.path}")
+    command(description, declare(True).name, lambda quick, console, only: run(declare(quick), console, only))
 
 
 def run(benchmark: Benchmark, console: Console, only: Collection[str] = (), more: More = nothing_more) -> Fields:

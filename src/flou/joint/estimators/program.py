@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from flou.errors import ProtocolError
 from flou.guarantee import Guarantee
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.masking.noise import NoiseShare
 
-__all__ = ["Ask", "Opened", "Program"]
+__all__ = ["Ask", "Opened", "Program", "not_of_rows"]
 
 ROUNDED = 1e-10  # of the largest of several parameters, for those that are differences of large ones
 CLOSE = 1e-6  # how far, relatively, parameters of two machines may be apart: their linear algebra rounds differently
@@ -81,6 +82,15 @@ class Opened:
     ask: Ask
     sums: tuple[int, ...]
     parties: tuple[str, ...]
+
+
+def not_of_rows(what: str) -> ProtocolError:
+    """A party can send any words within its limits, also such as no rows could give."""
+    return ProtocolError(
+        what,
+        "The sums are not those of any rows: a party has sent words that its rows do not give.",
+        "Begin a new session, and ask the parties to check their versions of flou.",
+    )
 
 
 class Program(ABC):

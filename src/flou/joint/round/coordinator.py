@@ -148,7 +148,7 @@ class CoordinatorRound:
         }
         if full:
             ahead = {"adverts": table(adverts)} if adverts else {}
-            return dict.fromkeys(self.there, encode(told | ahead | {"record": self.record.to_dict()}))
+            return dict.fromkeys(self.there, encode(told | ahead | {"record": self.record.lists}))
         order = sorted(self._masked)
         paths = dict(zip(order, inclusions([self._masked[party].body for party in order]), strict=True))
         ahead_of = near(self.setting.graph, adverts)

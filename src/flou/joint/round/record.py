@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,9 @@ class Record:
         """The Merkle root of what the survivors signed about their masked words."""
         return root([self.masked[party].body for party in sorted(self.masked)])
 
-    def to_dict(self) -> dict[str, Any]:
+    @cached_property
+    def lists(self) -> dict[str, list[bytes]]:
+        """Everything, as it is told and written down."""
         return {
             name: [message.to_bytes() for _, message in sorted(getattr(self, name).items())]
             for name in ("adverts", "masked", "agreed", "released")

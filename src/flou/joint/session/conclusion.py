@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from flou.errors import FlouError, ProtocolError
+from flou.errors import FlouError
 from flou.joint.estimators.fit import Fit, Provenance
-from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.program import Ask, Opened, Program, not_of_rows
 from flou.joint.round.setting import Setting
 
 __all__ = ["concluded", "confirmations", "next_ask"]
@@ -22,17 +22,13 @@ def confirmations(setting: Setting) -> int:
 
 @contextmanager
 def _of_rows() -> Iterator[None]:
-    """A party can send any words within its limits: what no rows could give may have no square root, or no inverse."""
+    """What no rows could give may have no square root, or no inverse."""
     try:
         yield
     except FlouError:
         raise
     except (ArithmeticError, ValueError, np.linalg.LinAlgError):
-        raise ProtocolError(
-            "Nothing follows from these sums.",
-            "They are not those of any rows: a party has sent words that its rows do not give.",
-            "Begin a new session, and ask the parties to check their versions of flou.",
-        ) from None
+        raise not_of_rows("Nothing follows from these sums.") from None
 
 
 def next_ask(program: Program, opened: Sequence[Opened]) -> Ask | None:

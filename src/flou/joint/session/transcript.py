@@ -49,7 +49,7 @@ class Transcript:
 
     def add(self, number: int, ask: Ask, state: CoordinatorRound) -> None:
         sums = codec.to_bytes(state.sums)
-        self.rounds.append({"number": number, "ask": ask.to_dict(), "sums": sums, "record": state.record.to_dict()})
+        self.rounds.append({"number": number, "ask": ask.to_dict(), "sums": sums, "record": state.record.lists})
 
     def confirm(self, confirmed: Mapping[int, Message]) -> None:
         self.confirmed = [confirmed[party].to_bytes() for party in sorted(confirmed)]

@@ -17,8 +17,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.errors import InvalidData, ProtocolError
+from flou.errors import InvalidData
 from flou.joint.estimators.linear.exact_solve import Dependent, Orthogonal, orthogonalised
+from flou.joint.estimators.program import not_of_rows
 
 __all__ = ["LinearSums"]
 
@@ -85,11 +86,7 @@ class LinearSums:
                 "Leave that regressor out of the formula.",
             ) from None
         if found.residual < -self.tolerance:
-            raise ProtocolError(
-                "The sum of squared residuals would be negative.",
-                "The sums are not those of any rows: a party has sent words that its rows do not give.",
-                "Begin a new session, and ask the parties to check their versions of flou.",
-            )
+            raise not_of_rows("The sum of squared residuals would be negative.")
         return replace(found, squares=(*found.squares[:-1], max(found.residual, Fraction(0))))  # but for rounding
 
     @cached_property

@@ -130,7 +130,7 @@ def test_a_party_alone_costs_what_it_costs():
     (one,) = growth((4,), Console(file=io.StringIO()))
     first = one["party"][0]
     assert first["cpu_seconds"] == pytest.approx(math.fsum(first["steps"].values()))
-    assert list(first["steps"]) == ["join", "reveal", "share", "mask", "agree", "unmask", "confirm"]
+    assert list(first["steps"]) == ["join", "reveal", "mask", "agree", "unmask", "confirm"]
     assert 4 * first["sent_bytes"] == pytest.approx(one["coordinator"]["received_bytes"], rel=0.01)
     assert 4 * first["received_bytes"] == pytest.approx(one["coordinator"]["sent_bytes"], rel=0.01)
 

@@ -23,7 +23,7 @@ from workers.joint_data import rows, words
 from workers.joint_group import answer, questions
 
 POLICIES = {"sum": Policy(rows_per_scalar=1), "regression": Policy()}  # a vector has a row a word
-ROUND, AFTER = (1, "share"), (2, "confirm")
+ROUND, AFTER = (1, "mask"), (2, "confirm")
 
 
 def table(statistic: str, party: int) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def room(tmp_path):
     [
         (0, "join", "before", False),
         (0, "reveal", "before", False),
-        (1, "share", "before", False),
+        (0, "reveal", "after", False),  # its shares are there, and the masks with it are restored
         (1, "mask", "before", False),
         (1, "agree", "before", True),  # its words are there, and its own mask is restored from shares
         (1, "unmask", "before", True),
@@ -169,7 +169,7 @@ def test_a_party_is_killed(room, zygote, number, step, when, counts):
 def test_too_many_are_killed(room, zygote):
     """With more losses than the plan allows nothing is opened, and everybody is told."""
     coordinator = room.start(zygote, room.coordinator(PATIENCE))
-    killed = [room.start(zygote, room.party(name), ["party", 1, "share", "before"]) for name in ("north", "south")]
+    killed = [room.start(zygote, room.party(name), ["party", 1, "mask", "before"]) for name in ("north", "south")]
     others = [room.start(zygote, room.party(name)) for name in without("north", "south")]
     assert [zygote.wait(process) for process in killed] == [-signal.SIGKILL] * 2
     assert [zygote.wait(process) for process in (*others, coordinator)] == [2] * 4, room.said()
@@ -198,7 +198,7 @@ def test_the_coordinator_is_killed(room, zygote, stop):
 
 @pytest.mark.parametrize(
     ("number", "step", "when"),
-    [(1, "share", "before"), (1, "mask", "after"), (1, "unmask", "after")],
+    [(0, "reveal", "after"), (1, "mask", "after"), (1, "unmask", "after")],
 )
 def test_a_party_is_killed_and_returns(room, zygote, number, step, when):
     """Started again with the same state it is part of the result."""

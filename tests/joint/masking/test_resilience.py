@@ -107,6 +107,7 @@ def test_as_many_as_promised_may_be_lost(m, d):
         for late in range(1, d - early + 1):  # after they have shared: each of them has to be restored by the rest
             assert holders - (late - 1) >= min(found.threshold, holders)
             assert m - early - late >= min(found.threshold, holders)
+            assert m - early - late >= found.threshold  # also when they held shares, and went before they gave one
 
 
 def test_halves_cannot_both_be_right():

@@ -17,7 +17,8 @@ from flou.joint.masking import codec
 from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.round.keys import RoundKeys, shown
 from flou.joint.round.messages import Message, bitmap, signed
-from flou.joint.round.party import PartyRound, released_digest
+from flou.joint.round.party import KINDS, PartyRound, released_digest
+from flou.joint.round.sharing import Sharing, sealed_digest
 from flou.joint.session.opening import Beginning, joining
 
 IDENTITIES = [Identity.generate(f"p{i:03d}") for i in range(12)]
@@ -28,27 +29,41 @@ def setting_for(m: int, length: int = 3, *, limit: int = 2**40, number: int = 1,
     terms = {"expires": "2099-01-01T00:00:00Z"} | terms
     plan = Plan(Roster.of(IDENTITIES[:m]), VectorSum("v", length, limit), **terms)
     place = joining(plan.hash, bitmap(range(m), m), SeededBits(f"joined {session}").take(32 * m).tobytes())
-    begun = Beginning.of(plan, place, range(m), SeededBits(f"nonces {session}").take(32 * m).tobytes())
+    begun = Beginning.of(plan, place, tuple(range(m)), range(m), SeededBits(f"nonces {session}").take(32 * m).tobytes())
     ask = plan.program.next([])
-    before = begun.setting(begun.id, number - 1, ask, []) if number > 1 else None
-    return begun.setting(begun.id, number, ask, list(opened), before)
+    ahead = begun.ahead.after(begun.setting(begun.id, number - 1, ask, []).id) if number > 1 else None
+    return begun.setting(begun.id, number, ask, list(opened), ahead)
+
+
+def keys_of(setting, party: int, seed: bytes) -> RoundKeys:
+    return RoundKeys(setting.ahead.keys[0], party, seed)
+
+
+def advert_of(setting, party: int, seed: bytes) -> Message:
+    """The message that shows a party's keys."""
+    at, step = setting.ahead.keys
+    return signed(IDENTITIES[party], party, at, step, {"keys": keys_of(setting, party, seed).public()})
 
 
 class Party(PartyRound):
     """A party with its signature."""
 
-    def __init__(self, setting, party: int, seed: bytes) -> None:
-        super().__init__(setting, RoundKeys(setting.keys[0], party, seed))
+    def __init__(self, setting, party: int, seed: bytes, adverts: Mapping[int, Message]) -> None:
+        super().__init__(setting, Sharing(setting.ahead, keys_of(setting, party, seed), adverts))
 
-    def advert(self) -> Message:
-        """The message that shows its keys."""
-        at, step = self.setting.keys
-        return signed(IDENTITIES[self.party], self.party, at, step, {"keys": self.keys.public()})
+    def receive(self, sealed: Mapping[int, bytes]) -> None:
+        self.sharing.receive(sealed)
+        self.peers = self.sharing.peers
+
+    def seal(self, sealed: Any) -> Message:
+        """A message with sealed shares."""
+        content = {"sealed": sealed_digest(self.setting.ahead.place, sealed)}
+        return self.say("share", content, encode({"sealed": sealed}))
 
     def release(self, told: Mapping[str, Any]) -> Message:
         """What :meth:`unmask` gives away, as a message."""
-        shares = encode({kind: told[kind] for kind in ("alive", "gone")})
-        return self.say("unmask", {"own": told["own"], "shares": released_digest(self.setting, shares)}, shares)
+        shares = {kind: told[kind] for kind in KINDS}
+        return self.say("unmask", {"own": told["own"], "shares": released_digest(self.setting, shares)}, encode(shares))
 
     def agree(self, survivors: frozenset[int], masked: bytes = b"") -> dict[str, Any]:
         return super().agree(survivors, masked)
@@ -89,24 +104,27 @@ class Game:
         shares_withheld: Withheld = nothing,
     ) -> None:
         self.setting, m = setting, len(words)
-        self.parties = {i: kind(setting, i, SeededBits(f"seed {i}").take(32).tobytes()) for i in range(m)}
-        self.adverts = {i: one.advert() for i, one in self.parties.items()}
-        sealed = {}
-        for i, one in self.parties.items():
-            sealed[i] = one.share(
-                {j: told for j, told in self.adverts.items() if j != i and not adverts_withheld(j, i)}
-            )
-        self.sealed = {i: content["sealed"] for i, content in sealed.items()}
+        seeds = [SeededBits(f"seed {i}").take(32).tobytes() for i in range(m)]
+        self.adverts = {i: advert_of(setting, i, seed) for i, seed in enumerate(seeds)}
+        self.parties: dict[int, Party] = {}
+        for i, seed in enumerate(seeds):
+            told = {j: advert for j, advert in self.adverts.items() if j != i and not adverts_withheld(j, i)}
+            self.parties[i] = kind(setting, i, seed, told)
+        self.sealed = {i: one.sharing.sealed for i, one in self.parties.items()}
         self.masked: dict[int, Message] = {}
         self.refused: dict[int, FlouError] = {}
         for i, one in self.parties.items():
-            boxes = {j: box[str(i)] for j, box in self.sealed.items() if str(i) in box and j in one.adverts}
+            boxes = {j: box[str(i)] for j, box in self.sealed.items() if str(i) in box and j in one.sharing.adverts}
             try:
-                one.receive_shares({j: box for j, box in boxes.items() if not shares_withheld(j, i)})
+                one.receive({j: box for j, box in boxes.items() if not shares_withheld(j, i)})
             except FlouError as error:
                 self.refused[i] = error
                 continue
             self.masked[i] = one.say("mask", *one.mask(codec.encode(words[i], setting.width)))
+
+    def shared(self) -> dict[int, Message]:
+        """The messages with which everyone has shared its secrets."""
+        return {i: one.seal(self.sealed[i]) for i, one in self.parties.items()}
 
     def agree(self, lists: Mapping[int, Collection[int]]) -> dict[int, FlouError]:
         """Show each of these parties a list of survivors; who refuses, and why."""

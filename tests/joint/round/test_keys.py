@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import pytest
 
 from flou.errors import ProtocolError
-from flou.joint.round.keys import RoundKeys, check_advert, check_keys, commitment, shown
+from flou.joint.round.keys import RoundKeys, check_keys, commitment, shown
 from flou.joint.round.messages import Message, signed
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.simulate import converse
-from joint.round.rounds import IDENTITIES, Party, setting_for
+from joint.round.rounds import IDENTITIES
 from joint.session.sessions import Integers, parties, plain, plan_for
 
 PLACE, SEED = bytes(range(32)), bytes(range(1, 33))
@@ -46,21 +45,11 @@ def test_what_is_shown_hides_what_is_not():
 def test_a_message_without_proper_keys(name, value):
     """Each of the three is 32 bytes."""
     public = RoundKeys(PLACE, 0, SEED).public()
-    check_keys(signed(IDENTITIES[0], 0, PLACE, "reveal", {"keys": public}))
-    message = signed(IDENTITIES[0], 0, PLACE, "reveal", {"keys": public | {name: value}})
+    check_keys(signed(IDENTITIES[0], 0, PLACE, "join", {"keys": public}))
+    message = signed(IDENTITIES[0], 0, PLACE, "join", {"keys": public | {name: value}})
     for refused in (check_keys, lambda one: shown(one, name)):
         with pytest.raises(ProtocolError, match="lacks the keys"):
             refused(message)
-
-
-def test_keys_come_alone():
-    """What else was sent with them is not for the neighbours, and is not accepted either."""
-    setting = setting_for(5, number=2)
-    advert = Party(setting, 1, SEED).advert()
-    check_advert(setting, advert)
-    with pytest.raises(ProtocolError, match="More is told"):
-        check_advert(setting, dataclasses.replace(advert, attachment=b"shares"))
-    assert dataclasses.replace(advert, attachment=b"shares").alone == advert
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
@@ -70,13 +59,13 @@ def test_keys_are_shown_once_a_round_and_never_again(rounds):
     sessions = parties(plan, plain(4))
     assert converse(CoordinatorSession(plan), sessions).fit.sums
     for session in sessions.values():
-        said = [Message.from_bytes(session.memory.recall(key)) for key in ("0/reveal", *unmaskings(rounds))]
+        said = [Message.from_bytes(session.memory.recall(key)) for key in ("0/join", *agreements(rounds))]
         assert ["keys" in message.content for message in said] == [True] * rounds + [False]
         assert len({message.content["keys"]["masking"] for message in said[:-1]}) == rounds
 
 
-def unmaskings(rounds):
-    return [f"{number}/unmask" for number in range(1, rounds + 1)]
+def agreements(rounds):
+    return [f"{number}/agree" for number in range(1, rounds + 1)]
 
 
 def test_a_party_that_shows_no_keys_is_refused_when_another_round_may_follow():
@@ -87,12 +76,10 @@ def test_a_party_that_shows_no_keys_is_refused_when_another_round_may_follow():
     def silent(session, steps):
         address, data = next(steps)
         while True:
-            if address == (1, "unmask"):
+            if address == (1, "agree"):
                 message = Message.from_bytes(data)
                 content = {name: part for name, part in message.content.items() if name not in ("keys", "at", "step")}
-                data = signed(
-                    session.identity, 0, message.content["at"], "unmask", content, message.attachment
-                ).to_bytes()
+                data = signed(session.identity, 0, message.content["at"], "agree", content).to_bytes()
             address, data = steps.send((yield address, data))
 
     run = sessions[0].run

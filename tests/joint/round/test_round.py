@@ -17,7 +17,8 @@ from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.keys import shown
 from flou.joint.round.messages import signed
 from flou.joint.round.record import Record, open_sums
-from joint.round.rounds import IDENTITIES, Game, Party, setting_for
+from flou.joint.round.sharing import check_sealed
+from joint.round.rounds import IDENTITIES, Game, Party, advert_of, keys_of, setting_for
 
 WORDS = [[10**i, -(2**i), i] for i in range(12)]
 
@@ -57,11 +58,10 @@ def test_both_sides_open_the_same_sum(m, gone):
     """The coordinator's steps, the record, and an independent reading of the shares give the sum of the survivors."""
     game = Game(setting_for(m), WORDS[:m])
     living = sorted(set(range(m)) - set(gone))
-    state = CoordinatorRound(game.setting, game.adverts)
+    state = CoordinatorRound(game.setting, game.adverts, game.shared())
     steps = {name: (check, close) for name, check, close in state.steps()}
     honest(game, living)
     messages = {
-        "share": {i: game.parties[i].say("share", {"sealed": box}) for i, box in game.sealed.items()},
         "mask": {i: game.masked[i] for i in living},
         "agree": game.agreed,
         "unmask": {i: game.parties[i].release(content) for i, content in game.released.items()},
@@ -79,7 +79,7 @@ def test_both_sides_open_the_same_sum(m, gone):
 def test_losses_after_masking_are_restored():
     """The own mask of a survivor that went after signing comes from shares, and is checked against its commitment."""
     game = honest(Game(setting_for(8), WORDS[:8]), range(8))
-    state = CoordinatorRound(game.setting, game.adverts)
+    state = CoordinatorRound(game.setting, game.adverts, game.shared())
     state._masked, state._agreed = game.masked, game.agreed
     state.survivors = frozenset(range(8))
     released = {i: game.parties[i].release(content) for i, content in game.released.items() if i not in (2, 5)}
@@ -96,32 +96,37 @@ def test_losses_after_masking_are_restored():
 
 
 def adverts_for(setting, count):
-    return {i: Party(setting, i, seed(i)).advert() for i in range(count)}
+    return {i: advert_of(setting, i, seed(i)) for i in range(count)}
+
+
+def shares(setting, adverts):
+    """What party 0 seals for whoever shows these keys."""
+    return Party(setting, 0, seed(0), adverts).sharing.sealed
 
 
 def test_a_changed_key_is_refused():
     """Any byte of a signed advert, another sender, another signer, another round, another session, another step."""
-    setting = setting_for(5)
+    setting = setting_for(5, number=2)
     true = adverts_for(setting, 5)
     message = true[3]
-    later, elsewhere = setting_for(5, number=2), setting_for(5, session=1)
-    someone = {"keys": Party(setting, 3, bytes(32)).keys.public()}
+    later, elsewhere = setting_for(5, number=3), setting_for(5, number=2, session=1)
+    someone = {"keys": keys_of(setting, 3, bytes(32)).public()}
     lies = [
         dataclasses.replace(message, body=message.body.replace(shown(message, "masking"), bytes(32))),
         dataclasses.replace(message, signature=bytes(64)),
         dataclasses.replace(message, sender=2),
         dataclasses.replace(message, attachment=b"x"),
         true[2],
-        signed(IDENTITIES[2], 3, *setting.keys, someone),
+        signed(IDENTITIES[2], 3, *setting.ahead.keys, someone),
         adverts_for(later, 5)[3],
         adverts_for(elsewhere, 5)[3],
-        signed(IDENTITIES[3], 3, setting.id, "agree", message.content | {"step": "agree"}),
+        signed(IDENTITIES[3], 3, setting.ahead.keys[0], "unmask", message.content | {"step": "unmask"}),
         *(dataclasses.replace(message, body=flipped(message.body, at)) for at in range(0, len(message.body), 7)),
     ]
     for lie in lies:
         with pytest.raises(ProtocolError):
-            Party(setting, 0, seed(0)).share(true | {3: lie})
-    Party(setting, 0, seed(0)).share(true)
+            shares(setting, true | {3: lie})
+    shares(setting, true)
 
 
 def flipped(data, at):
@@ -130,10 +135,10 @@ def flipped(data, at):
 
 def test_replays_say_so():
     """An old message has its own reason: it belongs to another place."""
-    setting = setting_for(5)
-    for old in (setting_for(5, number=2), setting_for(5, session=1), setting_for(5, length=4)):
+    setting = setting_for(5, number=2)
+    for old in (setting_for(5), setting_for(5, number=2, session=1), setting_for(5, number=2, length=4)):
         with pytest.raises(ProtocolError, match="another place in the protocol"):
-            Party(setting, 0, seed(0)).share(adverts_for(old, 5))
+            shares(setting, adverts_for(old, 5))
 
 
 @pytest.mark.parametrize("key", [bytes(32), (1).to_bytes(32, "little"), b"\xec" + b"\xff" * 30 + b"\x7f"])
@@ -141,18 +146,18 @@ def test_a_key_of_small_order_is_refused(key):
     """A signed key with which every secret would be zero."""
     setting = setting_for(5)
     true = adverts_for(setting, 5)
-    weak = signed(IDENTITIES[3], 3, *setting.keys, {"keys": true[3].content["keys"] | {"sharing": key}})
+    weak = signed(IDENTITIES[3], 3, *setting.ahead.keys, {"keys": true[3].content["keys"] | {"sharing": key}})
     with pytest.raises(ProtocolError, match="not a usable X25519 key"):
-        Party(setting, 0, seed(0)).share(true | {3: weak})
+        shares(setting, true | {3: weak})
 
 
 @pytest.mark.parametrize("content", [None, {}, {"sharing": b"short"}, {"sharing": "text" * 8}, {"sharing": None}])
 def test_an_advert_without_keys_is_refused(content):
     """Signed nonsense is nonsense."""
     setting = setting_for(5)
-    odd = signed(IDENTITIES[3], 3, *setting.keys, {"keys": content})
+    odd = signed(IDENTITIES[3], 3, *setting.ahead.keys, {"keys": content})
     with pytest.raises(ProtocolError, match="lacks"):
-        Party(setting, 0, seed(0)).share(adverts_for(setting, 5) | {3: odd})
+        shares(setting, adverts_for(setting, 5) | {3: odd})
 
 
 def test_a_changed_share_is_refused():
@@ -171,16 +176,14 @@ def test_a_changed_share_is_refused():
     ]
     for lie in lies:
         with pytest.raises(ProtocolError, match="cannot be opened"):
-            fresh_receiver(game).receive_shares(true | {2: lie})
+            fresh_receiver(game).receive(true | {2: lie})
     with pytest.raises(ProtocolError, match="whose key is not known"):
-        fresh_receiver(game).receive_shares(true | {7: true[2]})
-    fresh_receiver(game).receive_shares(true)
+        fresh_receiver(game).receive(true | {7: true[2]})
+    fresh_receiver(game).receive(true)
 
 
 def fresh_receiver(game):
-    receiver = Party(game.setting, 0, seed(0))
-    receiver.share({j: told for j, told in game.adverts.items() if j})
-    return receiver
+    return Party(game.setting, 0, seed(0), {j: told for j, told in game.adverts.items() if j})
 
 
 def test_shares_say_nothing_to_others():
@@ -260,13 +263,51 @@ def test_every_assignment_of_two_lists():
             for false in (everyone, without):  # conspirators sign both lists
                 game.agree(lists)
                 for i in (3, 4):
-                    lying = Party(game.setting, i, seed(i))
+                    lying = Party(game.setting, i, seed(i), game.adverts)
                     lying.peers = lying.neighbours
                     game.agreed[i] = lying.say("agree", lying.agree(false))
                 told = dict(getattr(game, "released", {}))
                 game.unmask([i for i in lists if i in game.agreed])
                 game.released = told | game.released
             assert not both_secrets(game, colluders=(3, 4))
+
+
+def two_views(told, conspirators):
+    """Parties with the same shares in two rounds: told of different nonces, they do not know of each other.
+
+    Each of the honest ones is in one round and is shown one list there; conspirators sign every list in both.
+    """
+    game = Game(setting_for(5), WORDS[:5])
+    views = [game.setting, dataclasses.replace(game.setting, id=bytes(32))]
+    found = {}
+    for view, setting in enumerate(views):
+        here = {i: one[1] for i, one in enumerate(told) if one is not None and one[0] == view}
+        for i in here:
+            game.parties[i].setting = setting
+        for false in dict.fromkeys(here.values()):
+            game.agree(here)
+            for i in conspirators:
+                lying = Party(setting, i, seed(i), game.adverts)
+                lying.peers = lying.neighbours
+                game.agreed[i] = lying.say("agree", lying.agree(false))
+            game.unmask([i for i in here if i in game.agreed])
+            found |= game.released
+    game.released = found
+    return game
+
+
+def test_the_same_shares_in_two_rounds():
+    """Shares are sealed before the number of the round is known: also over two numbers, everyone gives one kind."""
+    everyone = frozenset(range(5))
+    ways = [None, *itertools.product((0, 1), (everyone, everyone - {0}))]
+    opened = 0
+    for told in itertools.product(ways, repeat=3):
+        game = two_views(told, (3, 4))
+        opened += bool(game.released)
+        assert not both_secrets(game, colluders=(3, 4))
+    assert opened
+    broken = two_views(((0, everyone), (1, everyone - {0}), None), (2, 3, 4))  # one more than promised
+    assert both_secrets(broken, colluders=(2, 3, 4)) == [0]
 
 
 def test_three_conspirators_of_five_break_it():
@@ -277,7 +318,7 @@ def test_three_conspirators_of_five_break_it():
     for target_list, asked in ((everyone, 0), (everyone - {0}, 1)):
         game.agree({asked: target_list})
         for i in (2, 3, 4):
-            lying = Party(game.setting, i, seed(i))
+            lying = Party(game.setting, i, seed(i), game.adverts)
             lying.peers = lying.neighbours
             game.agreed[i] = lying.say("agree", lying.agree(target_list))
         assert not game.unmask([asked])
@@ -401,7 +442,7 @@ def test_masked_words_of_who_went_before_agreeing():
 def test_the_coordinator_wants_the_words_that_it_has():
     """A party that signs other masked words with the survivors would make everyone refuse the record."""
     game, _ = recorded()
-    state = CoordinatorRound(game.setting, game.adverts)
+    state = CoordinatorRound(game.setting, game.adverts, game.shared())
     state._propose(game.masked)
     state._check_agreed(game.agreed[1])
     other = game.parties[1].say("agree", {"survivors": game.agreed[1].content["survivors"], "masked": bytes(32)})
@@ -415,18 +456,17 @@ def test_the_coordinator_wants_the_words_that_it_has():
 def test_the_coordinator_refuses_what_it_cannot_add():
     """Words of another length, another hash, not masked with everyone; shares that are missing; another list."""
     game = Game(setting_for(5), WORDS[:5])
-    state = CoordinatorRound(game.setting, game.adverts)
+    state = CoordinatorRound(game.setting, game.adverts, game.shared())
     checks = {name: check for name, check, _ in state.steps()}
-    sealed = {i: game.parties[i].say("share", {"sealed": box}) for i, box in game.sealed.items()}
-    state._shares(sealed)
+    checks["share"] = lambda message: check_sealed(game.setting.ahead, message, game.adverts)
+    checks["share"](game.shared()[0])
     good = game.masked[0]
     checks["mask"](good)
     one = game.parties[0]
     content = {key: good.content[key] for key in ("digest", "peers")}
     for step, message in (
-        ("share", one.say("share", {"sealed": {"1": b"x"}})),
-        ("share", one.say("share", {"sealed": game.sealed[0] | {"1": 5}})),
-        ("share", one.say("share", {"sealed": 5})),
+        *(("share", one.seal(odd)) for odd in ({"1": b"x"}, game.sealed[0] | {"1": 5}, 5, {})),
+        ("share", one.say("share", {"sealed": bytes(32)}, encode({"sealed": game.sealed[0]}))),
         ("mask", dataclasses.replace(good, attachment=good.attachment[:-8])),
         ("mask", dataclasses.replace(good, attachment=good.attachment + bytes(8))),
         ("mask", dataclasses.replace(good, attachment=flipped(good.attachment, 3))),

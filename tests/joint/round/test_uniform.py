@@ -65,7 +65,7 @@ def test_without_its_own_mask_a_word_is_still_uniform(zeros):
     """What the coordinator has after unmasking: uniform words but for their sum, which is zero here."""
     words = [words_of(zeros, i) for i in range(3)]
     for i, word in enumerate(words):
-        add_mask(word, zeros.parties[i].keys.own, -1)
+        add_mask(word, zeros.parties[i].sharing.keys.own, -1)
         assert uniform(word)
     pair = words[0].copy()
     codec.add(pair, words[1])

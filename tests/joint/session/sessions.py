@@ -24,7 +24,6 @@ ANY = Policy(rows_per_scalar=0, colluders=0, accept_differences=True)
 STEPS: tuple[Address, ...] = (
     (0, "join"),
     (0, "reveal"),
-    (1, "share"),
     (1, "mask"),
     (1, "agree"),
     (1, "unmask"),
@@ -122,7 +121,10 @@ def edited(**changes: Any) -> Callable[[bytes], bytes]:
     def edit(reply: bytes) -> bytes:
         told = decode(reply)
         for key, value in changes.items():
-            told[key] = value(told[key]) if callable(value) else value
+            within = key == "record"  # which is encoded on its own
+            found = decode(told[key]) if within and key in told else told.get(key)
+            changed = value(found) if callable(value) else value
+            told[key] = encode(changed) if within and callable(value) else changed
         return encode(told)
 
     return edit

@@ -6,15 +6,16 @@ import os
 
 import pytest
 
+from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.round.keys import RoundKeys
 from flou.joint.round.messages import Message
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import FileMemory
-from joint.round.rounds import Party, setting_for
+from joint.round.rounds import Party, advert_of, setting_for
 from joint.session.sessions import Integers, Recorder, party, plain, plan_for
 
-ONCE = ("share", "mask", "agree", "confirm")
+ONCE = ("reveal", "mask", "agree", "unmask", "confirm")  # with shares for the next round in the first and the fourth
 
 
 class Machine:
@@ -46,23 +47,23 @@ def machine(tmp_path, monkeypatch):
 
 
 def test_what_is_said_once_is_on_disk_before_it_is_sent(machine):
-    """Shares, masked words, survivors and confirmations, in every round."""
+    """Shares, masked words, survivors and confirmations, in every round; what is unmasked last holds no more shares."""
     recorded = Recorder(plan_for(5, Integers(rounds=2)), plain(5))
     steps = recorded.again(0, machine.memory).run()
     address, message = next(steps)
     seen = []
     while True:
-        if address[1] in ONCE:
+        if address[1] in ONCE and address != (2, "unmask"):
             assert message in machine.sure
             seen.append(address[1])
         try:
             address, message = steps.send(recorded.replies[0, address])
         except StopIteration:
             break
-    assert seen == [*ONCE[:3], *ONCE[:3], "confirm"]
+    assert seen == ["reveal", "mask", "agree", "unmask", "mask", "agree", "confirm"]
 
 
-def test_other_keys_after_a_power_cut_get_the_same_shares(machine):
+def test_shares_are_not_made_again_for_others_after_a_power_cut(machine):
     """Told of fewer neighbours, cut off, and told the truth: two sharings of one secret could be put together."""
     plan, integers = plan_for(4, Integers(rounds=2), dropouts=1), plain(4)
     sessions = {0: party(plan, 0, integers[0], machine.memory)}
@@ -70,23 +71,29 @@ def test_other_keys_after_a_power_cut_get_the_same_shares(machine):
     coordinator = CoordinatorSession(plan)
     running = {number: session.run() for number, session in sessions.items()}
     outgoing = {number: next(steps) for number, steps in running.items()}
-    while coordinator.step.address != (2, "share"):
+    while coordinator.step.address != (1, "unmask"):
         for address, message in outgoing.values():
             coordinator.receive(address, message)
         coordinator.close()
         for number, (address, _) in list(outgoing.items()):
             reply = coordinator.reply(address, number)
-            if (number, address) == (0, (1, "unmask")):
+            if (number, address) == (0, (1, "agree")):
                 told = decode(reply)
-                reply = encode(told | {"adverts": {key: told["adverts"][key] for key in ("1", "3")}})
+                reply = encode(told | {"agreed": {key: told["agreed"][key] for key in ("1", "3")}})
             outgoing[number] = running[number].send(reply)
     address, first = outgoing[0]
-    assert Message.from_bytes(first).content["sealed"].keys() == {"1", "3"}
-    again = party(plan, 0, integers[0], machine.cut()).run()
-    address, message = next(again)
-    while address != (2, "share"):
-        address, message = again.send(coordinator.reply(address, 0))
-    assert message == first
+    assert Message.from_bytes(first).enclosed["sealed"].keys() == {"1", "3"}
+    lied = {"agreed": {key: told["agreed"][key] for key in ("1", "3")}}
+    for truth in (False, True):
+        again = party(plan, 0, integers[0], machine.cut()).run()
+        address, message = next(again)
+        while address != (1, "agree"):
+            address, message = again.send(coordinator.reply(address, 0))
+        if truth:
+            with pytest.raises(ProtocolError, match="contradicts what was said"):
+                again.send(encode(told))
+        else:
+            assert again.send(encode(told | lied)) == ((1, "unmask"), first)
 
 
 def test_two_sharings_have_nothing_in_common():
@@ -96,7 +103,7 @@ def test_two_sharings_have_nothing_in_common():
     assert len({keys.bits(*use).take(64).tobytes() for use in uses}) == 4
     assert keys.bits(*uses[0]).take(64).tobytes() == keys.bits(*uses[0]).take(64).tobytes()
     setting = setting_for(8, dropouts=2)
-    adverts = {i: Party(setting, i, bytes([i]) * 32).advert() for i in range(8)}
+    adverts = {i: advert_of(setting, i, bytes([i]) * 32) for i in range(8)}
     some = {i: adverts[i] for i in range(7)}
-    one, other = (Party(setting, 0, bytes(32)).share(told)["sealed"] for told in (adverts, some))
+    one, other = (Party(setting, 0, bytes(32), told).sharing.sealed for told in (adverts, some))
     assert all(one[holder][:12] != other[holder][:12] for holder in other)

@@ -37,11 +37,11 @@ def test_other_survivors_than_those_who_were_signed(monkeypatch):
     """After a sum with everyone, all are told that party 7 was not in it, so that the next may be without: refused."""
 
     class Lying(CoordinatorRound):
-        def opened_replies(self, next_ask, adverts, *, full):
+        def opened_replies(self, next_ask, *, full):
             others = self.survivors - {7}
             words = codec.to_bytes(self.sums)
             self.hash = record_hash(self.setting, self.record.root(), others, words)
-            replies = super().opened_replies(next_ask, adverts, full=full)
+            replies = super().opened_replies(next_ask, full=full)
             told = {"survivors": bitmap(others, M), "hash": self.hash}
             return {party: encode(decode(reply) | told) for party, reply in replies.items()}
 
@@ -88,18 +88,15 @@ def test_a_neighbour_left_out_in_secret(monkeypatch):
     """Nobody gets the shares of party 7, which is said to survive: its neighbours refuse, and the sum stays closed."""
 
     class Lying(CoordinatorRound):
-        def _shares(self, messages):
-            replies = super()._shares(messages)
-            told = {party: decode(reply)["sealed"] for party, reply in replies.items()}
-            return {
-                party: encode({"sealed": {key: box for key, box in boxes.items() if key != "7"}})
-                for party, boxes in told.items()
-            }
-
         def _check_masked(self, message):
             pass
 
-    sessions, outcome = lied_to(monkeypatch, Lying)
+    def withheld(_party, address, reply):
+        if address != (1, "share"):
+            return reply
+        return encode({"sealed": {key: box for key, box in decode(reply)["sealed"].items() if key != "7"}})
+
+    sessions, outcome = lied_to(monkeypatch, Lying, tampered=withheld)
     neighbours = {one for one, error in outcome.refusals.items() if "its shares have not come" in error.what}
     assert len(neighbours) == Plan(Roster.of(IDENTITIES), Integers()).resilience.neighbours
     released = given_away(sessions).get(1, [])

@@ -1,7 +1,7 @@
-"""One round at the coordinator: four steps, each of which turns the parties' messages into replies. Pure.
+"""One round at the coordinator: three steps, each of which turns the parties' messages into replies. Pure.
 
-The coordinator relays keys and sealed shares, proposes the survivors, gathers what they release, and adds up. It learns
-the sum and, about everything else, uniform words.
+The coordinator proposes the survivors, gathers what they release, adds up, and relays keys and sealed shares for the
+next round. It learns the sum and, about everything else, uniform words.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from flou.joint.masking import codec
 from flou.joint.round.keys import check_keys
 from flou.joint.round.merkle import inclusions
 from flou.joint.round.messages import Message, bitmap, malformed, members
-from flou.joint.round.party import agreement, mask_digest, released_digest, words_digest
+from flou.joint.round.party import KINDS, agreement, mask_digest, released_digest, words_digest
 from flou.joint.round.record import Record, open_sums, record_hash
-from flou.joint.round.relay import Messages, Replies, near, table
+from flou.joint.round.relay import Messages, Replies, near
 from flou.joint.round.setting import Setting
+from flou.joint.round.sharing import check_sealed, meant_for
 
 __all__ = ["CoordinatorRound"]
 
@@ -28,15 +29,16 @@ Close: TypeAlias = Callable[[Messages], Mapping[int, bytes]]
 class CoordinatorRound:
     """The state of a round at the coordinator."""
 
-    def __init__(self, setting: Setting, adverts: Messages) -> None:
+    def __init__(self, setting: Setting, adverts: Messages, sealed: Messages) -> None:
         self.setting = setting
-        self.there = frozenset(adverts)  # who takes part in the next step
+        self.there = frozenset(sealed)  # who takes part in the next step
         self.step = ""
         self.survivors: frozenset[int] = frozenset()
         self._adverts = adverts  # the messages that show everyone's keys
-        self._sealed: Messages = {}
+        self._sealed = sealed  # those with their shares
         self._masked: Messages = {}
         self._agreed: Messages = {}
+        self.released: Messages = {}
         self.record: Record
         self.sums: codec.Words
         self.hash = b""
@@ -44,7 +46,6 @@ class CoordinatorRound:
 
     def steps(self) -> Iterator[tuple[str, Callable[[Message], None], Close]]:
         """The steps in their order: name, what a message must be like, and how the step ends."""
-        yield "share", self._check_sealed, self._shares
         yield "mask", self._check_masked, self._propose
         yield "agree", self._check_agreed, self._agreement
         yield "unmask", self._check_released, self._open
@@ -63,25 +64,7 @@ class CoordinatorRound:
     def _neighbours(self, party: int, messages: Messages) -> list[int]:
         return [other for other in self.setting.graph[party] if other in messages]
 
-    # 1. share
-
-    def _check_sealed(self, message: Message) -> None:
-        sealed = message.field("sealed", dict)
-        wanted = {str(other) for other in self._neighbours(message.sender, self._adverts)}
-        if sealed.keys() != wanted or not all(isinstance(data, bytes) for data in sealed.values()):
-            raise malformed("A message does not hold one share for each neighbour.")
-
-    def _shares(self, messages: Messages) -> Mapping[int, bytes]:
-        self._count(messages)
-        self._sealed = messages
-        sealed = {party: message.content["sealed"] for party, message in messages.items()}
-
-        def meant(party: int) -> dict[str, bytes]:
-            return {str(other): sealed[other][str(party)] for other in self._neighbours(party, messages)}
-
-        return Replies(messages, lambda party: {"sealed": meant(party)})
-
-    # 2. mask
+    # 1. mask
 
     def _check_masked(self, message: Message) -> None:
         codec.from_bytes(message.attachment, self.setting.width, self.setting.length)
@@ -100,13 +83,15 @@ class CoordinatorRound:
         reply = encode({"survivors": bitmap(survivors, self.setting.size)})
         return dict.fromkeys(messages, reply)
 
-    # 3. agree
+    # 2. agree
 
     def _check_agreed(self, message: Message) -> None:
         if message.content.get("survivors") != self._agreement_on:
             raise malformed("A party has signed another list of survivors.")
         if message.content.get("masked") != words_digest(self._masked[message.sender].body):
             raise malformed("A party has signed other masked words than it has sent.")
+        if not self.setting.last:
+            check_keys(message)
 
     def _agreement(self, messages: Messages) -> Mapping[int, bytes]:
         self._count(messages, self.setting.resilience.quorum + 1)
@@ -114,30 +99,39 @@ class CoordinatorRound:
         agreed = near(self.setting.graph, messages)
         return Replies(messages, lambda party: {"agreed": agreed(party)})
 
-    # 4. unmask
+    # 3. unmask
 
     def _check_released(self, message: Message) -> None:
         message.field("own", bytes, 32)
-        if not self.setting.last:
-            check_keys(message)
-        if message.content.get("shares") != released_digest(self.setting, message.attachment):
-            raise malformed("Released shares do not have the hash that was signed.")
-        for kind in ("alive", "gone"):
-            shares = message.enclosed.get(kind)
+        following = self.setting.following
+        if message.enclosed.keys() != {*KINDS} | ({"sealed"} if following is not None else set()):
+            raise malformed("A message does not hold shares of both kinds, and for the next round.")
+        for kind in KINDS:
+            shares = message.enclosed[kind]
             if type(shares) is not dict or not all(isinstance(share, bytes) for share in shares.values()):
                 raise malformed("A released share is not made of bytes.")
+        if message.content.get("shares") != released_digest(self.setting, message.enclosed):
+            raise malformed("Released shares do not have the hash that was signed.")
+        if following is not None:
+            check_sealed(following, message, self._agreed)
 
     def _open(self, messages: Messages) -> Mapping[int, bytes]:
         self.there = frozenset(messages)
-        self.record = Record(self._adverts, self._masked, self._agreed, messages)
+        self.released = messages
+        record = {party: _without_sealed(message) for party, message in messages.items()}
+        self.record = Record(self._adverts, self._masked, self._agreed, record)
         self.sums = open_sums(self.setting, self.record)
         self.hash = record_hash(self.setting, self.record.root(), self.survivors, codec.to_bytes(self.sums))
         return {}
 
-    def opened_replies(self, next_ask: Any, adverts: Messages, *, full: bool) -> Mapping[int, bytes]:
+    def next(self, setting: Setting) -> CoordinatorRound:
+        """The round after this one."""
+        return type(self)(setting, self._agreed, self.released)
+
+    def opened_replies(self, next_ask: Any, *, full: bool) -> Mapping[int, bytes]:
         """The sums, what is asked next, and the proof: the whole record, or the place of a party's words in it.
 
-        With them go the messages that show keys for the next round: of everyone, or of a party's neighbours.
+        With them go, if anything is asked, the sealed shares for the next round.
         """
         told = {
             "sums": codec.to_bytes(self.sums),
@@ -146,10 +140,24 @@ class CoordinatorRound:
             "hash": self.hash,
             "ask": next_ask,
         }
+        following = self.setting.following if next_ask is not None else None
+        paths: Mapping[int, list[bytes]] = {}
         if full:
-            ahead = {"adverts": table(adverts)} if adverts else {}
-            return dict.fromkeys(self.there, encode(told | ahead | {"record": self.record.lists}))
-        order = sorted(self._masked)
-        paths = dict(zip(order, inclusions([self._masked[party].body for party in order]), strict=True))
-        ahead_of = near(self.setting.graph, adverts)
-        return Replies(self.there, lambda party: told | {"path": paths[party], "adverts": ahead_of(party)})
+            told["record"] = self.record.to_bytes()  # encoded once
+        else:
+            order = sorted(self._masked)
+            paths = dict(zip(order, inclusions([self._masked[party].body for party in order]), strict=True))
+
+        def reply(party: int) -> dict[str, Any]:
+            path = {} if full else {"path": paths[party]}
+            return told | path | ({} if following is None else {"sealed": meant_for(following, self.released, party)})
+
+        return Replies(self.there, reply)
+
+
+def _without_sealed(message: Message) -> Message:
+    """A message with what it releases in this round, and not with what it shares for the next one."""
+    if "sealed" not in message.enclosed:
+        return message
+    shares = {kind: message.enclosed[kind] for kind in KINDS}
+    return Message(message.sender, message.body, message.signature, encode(shares))

@@ -1,11 +1,11 @@
-"""What a party draws for a round, and what it shows of it one message ahead.
+"""What a party draws for a round, and what it shows of it ahead.
 
 Keys     fresh in every round, all derived from one secret seed: an X25519 key c for shares, another s for masks, and
          32 bytes b for the mask of its own
-Ahead    both public halves and a commitment to b travel with the last message before the round: with the nonce, or
-         with what is released in the round before. A round takes one exchange less than if it began with them
-Fresh    the message is signed for a place that hangs on what every party has drawn for this session (opening.py, and
-         the number of the round before): keys of another session or round are refused
+Ahead    both public halves and a commitment to b are shown two messages before the round, for in the one between
+         shares are sealed (sharing.py): with the commitment to the nonce, or with the survivors of the round before
+Fresh    the message is signed for the round before, or has the commitment on which the session was founded
+         (opening.py): keys of another session or round are refused
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 from flou.bits import SeededBits
 from flou.joint.agreement.canonical import digest
 from flou.joint.round.messages import Message, malformed
-from flou.joint.round.setting import Setting
 
-__all__ = ["RoundKeys", "check_advert", "check_keys", "commitment", "shown"]
+__all__ = ["RoundKeys", "check_keys", "commitment", "shown"]
 
 SIZE = 32  # bytes of each
 
@@ -54,9 +53,9 @@ class RoundKeys:
     def own(self) -> bytes:
         return self._derived("own mask")
 
-    def bits(self, setting: bytes, holders: Sequence[int], threshold: int) -> SeededBits:
+    def bits(self, place: bytes, holders: Sequence[int], threshold: int) -> SeededBits:
         """Randomness for the shares of both secrets, for these holders only: another sharing shares nothing with it."""
-        return SeededBits(self._derived("shares") + digest("sharing", setting, list(holders), threshold))
+        return SeededBits(self._derived("shares") + digest("sharing", place, list(holders), threshold))
 
     def public(self) -> dict[str, bytes]:
         """Two public keys, and a commitment to the own mask."""
@@ -74,13 +73,6 @@ def shown(message: Message, name: str) -> bytes:
     if type(value) is not bytes or len(value) != SIZE:
         raise malformed("A message lacks the keys of its sender for the next round.")
     return value
-
-
-def check_advert(setting: Setting, message: Message) -> None:
-    """Refuse a message as the one that shows its sender's keys if it was not signed as this."""
-    if message.attachment:
-        raise malformed("More is told than the keys of a party.")
-    message.check(setting.roster, *setting.keys)
 
 
 def check_keys(message: Message) -> None:

@@ -17,7 +17,7 @@ __all__ = ["Message", "bitmap", "malformed", "members", "signed"]
 
 TAG = "message"
 SHORT = 1 << 10  # bytes
-ENCLOSING = ("mask", "unmask")  # steps whose bodies have the hash of what is attached
+ENCLOSING = ("reveal", "share", "mask", "unmask")  # steps whose bodies have the hash of what is attached
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from flou.errors import ProtocolError
-from flou.joint.agreement.canonical import digest
+from flou.joint.agreement.canonical import decode, digest, encode
 from flou.joint.masking import codec
 from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.masking.shares import SHARE, join
-from flou.joint.round.keys import check_advert, commitment, shown
+from flou.joint.round.keys import commitment, shown
 from flou.joint.round.merkle import root
 from flou.joint.round.messages import Message, bitmap, malformed, members
-from flou.joint.round.party import agreement, mask_digest, released_digest, words_digest
+from flou.joint.round.party import KINDS, agreement, mask_digest, released_digest, words_digest
 from flou.joint.round.setting import Setting
 
 __all__ = ["Record", "open_sums", "record_hash"]
@@ -59,6 +59,13 @@ class Record:
             for name in ("adverts", "masked", "agreed", "released")
         }
 
+    def to_bytes(self) -> bytes:
+        return encode(self.lists)
+
+    @classmethod
+    def from_bytes(cls, data: Any) -> Record:
+        return cls.from_dict(decode(data) if type(data) is bytes else None)
+
     @classmethod
     def from_dict(cls, told: Any) -> Record:
         parts = {}
@@ -77,7 +84,7 @@ class Record:
         the own masked words once more, and released secrets are held against the commitments of signed messages.
         """
         for message in self.adverts.values():
-            check_advert(setting, message)
+            message.check(setting.roster, *setting.ahead.keys)
         for message in self.agreed.values():
             message.check(setting.roster, setting.id, "agree")
         for party, message in self.masked.items():
@@ -88,7 +95,7 @@ class Record:
                 message.check(setting.roster, setting.id, "unmask")
         setting.check_survivors(self.survivors)
         senders = self.masked.keys() | self.agreed.keys() | self.released.keys()
-        if not senders <= self.adverts.keys() <= setting.cohort:
+        if not senders <= self.adverts.keys() & setting.cohort or not self.adverts.keys() <= setting.graph.keys():
             raise malformed("The record of a round has messages of parties that have not taken part in it.")
         wanted = agreement(setting, self.survivors)
         signers = {party for party, message in self.agreed.items() if message.content.get("survivors") == wanted}
@@ -112,7 +119,8 @@ def open_sums(setting: Setting, record: Record) -> codec.Words:
     peers = {party: _peers(setting, record, party) for party in survivors}
     gone = frozenset().union(*peers.values()) - survivors
     for party, message in record.released.items():
-        if message.content.get("shares") != released_digest(setting, message.attachment):
+        told = message.enclosed
+        if told.keys() != {*KINDS} or message.content.get("shares") != released_digest(setting, told):
             raise _changed(setting, party)
     total = np.zeros((setting.width // codec.LIMB, setting.length), dtype=np.uint64)
     for party in sorted(survivors):
@@ -151,7 +159,7 @@ def _own_secret(setting: Setting, record: Record, party: int) -> bytes:
         secret = record.released[party].field("own", bytes, 32)
     else:
         secret = _joined(setting, record, party, "alive")
-    if commitment(setting.keys[0], party, secret) != shown(record.adverts[party], "own"):
+    if commitment(setting.ahead.keys[0], party, secret) != shown(record.adverts[party], "own"):
         raise _changed(setting, party)
     return bytes(secret)
 
@@ -174,7 +182,7 @@ def _joined(setting: Setting, record: Record, party: int, kind: str) -> bytes:
             share = shares.get(str(party)) if isinstance(shares, dict) else None
             if isinstance(share, bytes) and len(share) == SHARE:
                 found[holder + 1] = share
-    return join(found, setting.threshold(len(holders)))
+    return join(found, setting.ahead.threshold(len(holders)))
 
 
 def _changed(setting: Setting, party: int) -> ProtocolError:

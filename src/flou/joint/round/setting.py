@@ -1,29 +1,45 @@
-"""What is public about a round before it begins."""
+"""What is public about a round: how its secrets are shared before it begins, and the round itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import encode
 from flou.joint.agreement.identity import Roster
 from flou.joint.masking.resilience import Resilience
 
-__all__ = ["Setting"]
+__all__ = ["Ahead", "Setting"]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """How the secrets of a round are shared, one message before it begins."""
+
+    roster: Roster
+    keys: tuple[bytes, str]  # place and step of the messages that show everyone's keys for the round
+    place: bytes  # of the messages with sealed shares: it hangs on everything that was said before them
+    graph: Mapping[int, tuple[int, ...]]  # the neighbours of each
+    resilience: Resilience
+
+    def threshold(self, holders: int) -> int:
+        """How many of so many holders restore a secret: all of them when every loss has happened before they got it."""
+        return min(self.resilience.threshold, holders)
+
+    def after(self, place: bytes) -> Ahead:
+        """The same for the round after one with this number."""
+        return replace(self, keys=(place, "agree"), place=place)
 
 
 @dataclass(frozen=True)
 class Setting:
     """The place of a round in the protocol, and the shape of its words."""
 
-    roster: Roster
     id: bytes  # hash of the session, of everything opened before, and of what is asked now
-    keys: tuple[bytes, str]  # place and step of the messages that show everyone's keys for it
+    ahead: Ahead  # how its secrets were shared
     last: bool  # whether no round can follow
     cohort: frozenset[int]  # who takes part
-    graph: Mapping[int, tuple[int, ...]]  # the neighbours of each
-    resilience: Resilience
     minimum: int
     previous: frozenset[int] | None  # over whom the last sums were opened
     differences: bool  # whether sums may be opened with and without a few parties
@@ -31,15 +47,28 @@ class Setting:
     length: int
 
     @property
+    def roster(self) -> Roster:
+        return self.ahead.roster
+
+    @property
+    def graph(self) -> Mapping[int, tuple[int, ...]]:
+        return self.ahead.graph
+
+    @property
+    def resilience(self) -> Resilience:
+        return self.ahead.resilience
+
+    @property
     def size(self) -> int:
         return len(self.roster)
 
-    def threshold(self, holders: int) -> int:
-        """How many of so many holders restore a secret: all of them when every loss has happened before they got it."""
-        return min(self.resilience.threshold, holders)
+    @property
+    def following(self) -> Ahead | None:
+        """How the secrets of a round after this one are shared, if one may follow."""
+        return None if self.last else self.ahead.after(self.id)
 
     def pair(self, one: int, other: int) -> bytes:
-        """The context of what two parties share in this round."""
+        """The context of the mask that two parties share in this round."""
         return encode([self.id, min(one, other), max(one, other)])
 
     def check_survivors(self, survivors: frozenset[int]) -> None:

@@ -16,15 +16,17 @@ from flou.errors import FlouError, ProtocolError
 from flou.joint.agreement.canonical import decode, digest, encode
 from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.fit import Fit
-from flou.joint.estimators.program import Opened
+from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.keys import check_keys
 from flou.joint.round.messages import Message, bitmap, malformed
 from flou.joint.round.relay import Messages, Replies, near, table
+from flou.joint.round.setting import Ahead
+from flou.joint.round.sharing import check_sealed, meant_for
 from flou.joint.session.conclusion import concluded, confirmations, next_ask
 from flou.joint.session.memory import Memory
-from flou.joint.session.opening import FULL, NONCE, Beginning, joining, nonce_commitment
+from flou.joint.session.opening import FULL, NONCE, Beginning, at_once, joining, nonce_commitment
 from flou.joint.session.party import Address
 from flou.joint.session.transcript import Transcript
 
@@ -137,37 +139,31 @@ class CoordinatorSession:
     # The session
 
     def _run(self) -> Generator[Step, Messages, None]:
-        begun, adverts, nonces = yield from self._begin()
-        head, number, full = begun.id, 0, len(self.names) <= FULL
         ask = next_ask(self.plan.program, self.opened)
         if ask is None:
             raise malformed("The plan asks for nothing.")
-        setting = begun.setting(head, 1, ask, self.opened)
-        told = {"present": bitmap(adverts, len(self.names)), "nonces": nonces, "ask": ask.to_dict()}
-        if full:
-            self._all((0, "reveal"), adverts, told | {"adverts": table(adverts)})
-        else:
-            shown = near(setting.graph, adverts)
-            self._answer((0, "reveal"), Replies(adverts, lambda party: told | {"adverts": shown(party)}))
-        while ask is not None:
-            number += 1
-            setting = setting if number == 1 else begun.setting(head, number, ask, self.opened, setting)
-            state = CoordinatorRound(setting, adverts)
+        begun, state = yield from self._begin(ask)
+        head, number, full = begun.id, 1, len(self.names) <= FULL
+        while True:
             yield from self._round(state, number)
-            adverts = {party: message.alone for party, message in state.record.released.items()}
             names = tuple(self.names[party] for party in sorted(state.survivors))
             self.opened.append(Opened(ask, codec.decode(state.sums), names))
             head = digest("head", head, state.hash)
             self.transcript.add(number, ask, state)
-            ask = next_ask(self.plan.program, self.opened)
-            following = (None, {}) if ask is None else (ask.to_dict(), adverts)
-            self._answer((number, "unmask"), state.opened_replies(*following, full=full))
-        confirmed = yield Step((number + 1, "confirm"), head, state.there)
+            following = next_ask(self.plan.program, self.opened)
+            told = None if following is None else following.to_dict()
+            self._answer((number, "unmask"), state.opened_replies(told, full=full))
+            number += 1
+            if following is None:
+                break
+            ask, setting = following, begun.setting(head, number, following, self.opened, state.setting.following)
+            state = state.next(setting)
+        confirmed = yield Step((number, "confirm"), head, state.there)
         self._enough_confirmed(state, confirmed)
         self.transcript.confirm(confirmed)
         self.fit = concluded(self.plan.program, self.opened, head)
-        same = near(setting.graph, confirmed)
-        self._answer((number + 1, "confirm"), Replies(confirmed, lambda party: {"confirmed": [*same(party).values()]}))
+        same = near(state.setting.graph, confirmed)
+        self._answer((number, "confirm"), Replies(confirmed, lambda party: {"confirmed": [*same(party).values()]}))
 
     def _enough_confirmed(self, state: CoordinatorRound, confirmed: Messages) -> None:
         """A result that hardly anyone has confirmed is not one."""
@@ -179,35 +175,54 @@ class CoordinatorSession:
                 "Ask the parties for their reasons.",
             )
 
-    def _begin(self) -> Generator[Step, Messages, tuple[Beginning, Messages, bytes]]:
-        """The session, the messages that reveal nonces and show keys, and the nonces."""
+    def _begin(self, ask: Ask) -> Generator[Step, Messages, tuple[Beginning, CoordinatorRound]]:
+        """The session, and its first round."""
         plan, everyone = self.plan, frozenset(range(len(self.names)))
-        joined = yield Step((0, "join"), plan.hash, everyone, lambda message: message.field("commitment", bytes, 32))
+        joined = yield Step((0, "join"), plan.hash, everyone, _check_join)
         self._enough(joined)
-        commitments = {party: joined[party].content["commitment"] for party in sorted(joined)}
+        order = tuple(sorted(joined))
+        commitments = {party: joined[party].content["commitment"] for party in order}
         told = {"joined": bitmap(joined, len(everyone)), "commitments": b"".join(commitments.values())}
-        self._all((0, "join"), joined, told)
+        place = joining(plan.hash, told["joined"], told["commitments"])
+        ahead = at_once(plan, place, order)
+        self._all((0, "join"), joined, told if ahead is None else told | {"adverts": table(joined)})
 
         def revealed(message: Message) -> None:
             nonce = message.field("nonce", bytes, NONCE)
             if nonce_commitment(plan.hash, message.sender, nonce) != commitments[message.sender]:
                 raise malformed("A nonce is not the one that was committed to.")
-            check_keys(message)
+            if ahead is not None:
+                check_sealed(ahead, message, joined)
+            elif message.attachment:
+                raise malformed("A message has something attached that its sender has not signed.")
 
-        place = joining(plan.hash, told["joined"], told["commitments"])
         present = yield Step((0, "reveal"), place, frozenset(joined), revealed)
-        self._enough(present)
-        order = sorted(present)
-        nonces = b"".join(present[party].content["nonce"] for party in order)
-        self.transcript.begin(joined, present)
-        return Beginning.of(plan, place, order, nonces), present, nonces
+        self._enough(present, 0 if ahead is None else ahead.resilience.quorum + 1)
+        nonces = b"".join(present[party].content["nonce"] for party in sorted(present))
+        self.transcript.begin(joined, {party: message.alone for party, message in present.items()})
+        begun = Beginning.of(plan, place, order, sorted(present), nonces)
+        setting = begun.setting(begun.id, 1, ask, self.opened)
+        started = {"present": bitmap(present, len(everyone)), "nonces": nonces, "ask": ask.to_dict()}
+        if ahead is not None:
+            self._answer((0, "reveal"), _sealed(ahead, present, started))
+            return begun, CoordinatorRound(setting, joined, present)
+        adverts = {party: joined[party] for party in present}
+        shown = near(begun.ahead.graph, adverts)
+        self._answer((0, "reveal"), Replies(present, lambda party: started | {"adverts": shown(party)}))
+        shared = yield Step(
+            (1, "share"), begun.id, frozenset(present), lambda message: check_sealed(begun.ahead, message, adverts)
+        )
+        self._enough(shared)
+        self._answer((1, "share"), _sealed(begun.ahead, shared, {}))
+        return begun, CoordinatorRound(setting, adverts, shared)
 
-    def _enough(self, messages: Messages) -> None:
-        if len(messages) < self.plan.smallest:
+    def _enough(self, messages: Messages, least: int = 0) -> None:
+        needed = max(least, self.plan.smallest)
+        if len(messages) < needed:
             absent = ", ".join(name for party, name in enumerate(self.names) if party not in messages)
             raise ProtocolError(
                 f"Only {len(messages)} parties are there; missing: {absent[:200]}.",
-                f"The plan asks for at least {self.plan.minimum}.",
+                f"It takes at least {needed}, as the plan says.",
                 "Begin again when more parties are there.",
             )
 
@@ -224,6 +239,16 @@ class CoordinatorSession:
 def _key(address: Address, party: int | None = None) -> str:
     number, step = address
     return f"{number}/{step}" if party is None else f"{number}/{step}/{party}"
+
+
+def _check_join(message: Message) -> None:
+    message.field("commitment", bytes, 32)
+    check_keys(message)
+
+
+def _sealed(ahead: Ahead, shared: Messages, told: Mapping[str, Any]) -> Replies:
+    """To everyone who has shared, besides what all are told: the boxes that are meant for it."""
+    return Replies(shared, lambda party: {**told, "sealed": meant_for(ahead, shared, party)})
 
 
 def _too_late(name: str) -> ProtocolError:

@@ -1,9 +1,12 @@
 """How a session begins: everyone signs the plan and commits to a nonce, then the nonces are revealed.
 
 The number of a session is the hash of the plan and of all nonces. Nobody can choose it, and no message of one session
-fits into another. The neighbours of everyone are drawn from it. A nonce is signed together with everyone's commitments,
-and so are the keys for the first round that come with it. Whoever signs finds its own commitment among them, so that
-nobody's can be replaced; and whoever reads finds its own as well, so that the keys are as fresh as that.
+fits into another. Keys for the first round come with the commitment to the nonce. A nonce is signed together with
+everyone's commitments: whoever signs finds its own among them, so that nobody's can be replaced, nor the keys with it;
+and whoever reads finds its own as well, so that they are as fresh as that.
+
+Up to 100 parties everyone who has joined is everyone's neighbour, and shares for the first round come with the nonce;
+who shows none counts as lost. Above, neighbours are drawn from the number of the session, and shares follow it.
 """
 
 from __future__ import annotations
@@ -17,12 +20,12 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import digest, encode
 from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.program import Ask, Opened
-from flou.joint.masking.graph import neighbours
+from flou.joint.masking.graph import DENSE, neighbours
 from flou.joint.masking.resilience import resilience
 from flou.joint.round.messages import bitmap
-from flou.joint.round.setting import Setting
+from flou.joint.round.setting import Ahead, Setting
 
-__all__ = ["FULL", "NONCE", "Beginning", "joining", "nonce_commitment"]
+__all__ = ["FULL", "NONCE", "Beginning", "at_once", "enough", "joining", "nonce_commitment"]
 
 FULL = 100  # up to so many parties everyone checks everything; above, their neighbours' part, and auditors the rest
 NONCE = 32
@@ -38,45 +41,47 @@ def joining(plan: bytes, joined: bytes, commitments: bytes) -> bytes:
     return digest("joined", plan, joined, commitments)
 
 
+def at_once(plan: Plan, place: bytes, joined: tuple[int, ...]) -> Ahead | None:
+    """How the secrets of the first round are shared together with the nonces; None if neighbours are not known yet."""
+    if len(plan.roster) > DENSE:
+        return None
+    found, absent = resilience(len(plan.roster), plan.dropouts), len(plan.roster) - len(joined)
+    left = min(found.dropouts - absent, len(joined) - plan.smallest)  # who is absent already counts as lost
+    found = resilience(len(joined), max(0, left))
+    return Ahead(plan.roster, (plan.hash, "join"), place, _graph(joined, b"", len(joined) - 1), found)
+
+
 @dataclass(frozen=True)
 class Beginning:
-    """A session that has begun: who is there, and its number."""
+    """A session that has begun: who is there, its number, and how the secrets of the first round are shared."""
 
     plan: Plan
-    joined: bytes  # the place where nonces were revealed
     present: tuple[int, ...]
     id: bytes
+    ahead: Ahead
 
     @classmethod
-    def of(cls, plan: Plan, joined: bytes, present: Sequence[int], nonces: bytes) -> Beginning:
-        if len(present) < plan.smallest:
-            raise ProtocolError(
-                f"Only {len(present)} parties are there.",
-                f"The plan asks for at least {plan.minimum}.",
-                "Begin again when more parties are there.",
-            )
-        number = digest("session", plan.hash, joined, bitmap(present, len(plan.roster)), nonces)
-        return cls(plan, joined, tuple(present), number)
+    def of(cls, plan: Plan, place: bytes, joined: tuple[int, ...], present: Sequence[int], nonces: bytes) -> Beginning:
+        enough(plan, len(present))
+        number = digest("session", plan.hash, place, bitmap(present, len(plan.roster)), nonces)
+        ahead = at_once(plan, place, joined)
+        if ahead is None:
+            found = resilience(len(plan.roster), plan.dropouts)
+            graph = _graph(tuple(present), number, found.neighbours)
+            ahead = Ahead(plan.roster, (plan.hash, "join"), number, graph, found)
+        return cls(plan, tuple(present), number, ahead)
 
     def setting(
-        self, head: bytes, number: int, ask: Ask, opened: Sequence[Opened], before: Setting | None = None
+        self, head: bytes, number: int, ask: Ask, opened: Sequence[Opened], ahead: Ahead | None = None
     ) -> Setting:
-        """The setting of a round: its number hangs on everything that was opened ``before``, and on what is asked."""
-        plan, names = self.plan, self.plan.roster.names
-        absent = len(names) - len(self.present)
-        found = resilience(len(names), plan.dropouts)
-        if found.neighbours >= len(names) - 1:  # everyone is a neighbour; who is absent already counts as lost
-            left = min(found.dropouts - absent, len(self.present) - plan.smallest)
-            found = resilience(len(self.present), max(0, left))
-        previous = frozenset(map(plan.roster.numbers.__getitem__, opened[-1].parties)) if opened else None
+        """The setting of a round: its number hangs on everything that was opened before, and on what is asked."""
+        plan, names = self.plan, self.plan.roster
+        previous = frozenset(map(names.numbers.__getitem__, opened[-1].parties)) if opened else None
         return Setting(
-            roster=plan.roster,
             id=digest("round", head, number, encode(ask.to_dict())),
-            keys=(self.joined, "reveal") if before is None else (before.id, "unmask"),
+            ahead=ahead or self.ahead,
             last=sum(one.ask.length for one in opened) + ask.length >= plan.scalars,
             cohort=frozenset(self.present),
-            graph=_graph(self.present, self.id, found.neighbours),
-            resilience=found,
             minimum=plan.smallest,
             previous=previous,
             differences=plan.differences == "accept",
@@ -85,6 +90,16 @@ class Beginning:
         )
 
 
+def enough(plan: Plan, parties: int) -> None:
+    """Refuse to begin with fewer parties than the plan asks for."""
+    if parties < plan.smallest:
+        raise ProtocolError(
+            f"Only {parties} parties are there.",
+            f"The plan asks for at least {plan.minimum}.",
+            "Begin again when more parties are there.",
+        )
+
+
 @lru_cache(maxsize=8)
-def _graph(present: tuple[int, ...], session: bytes, degree: int) -> Mapping[int, tuple[int, ...]]:
-    return neighbours(present, session, degree)
+def _graph(parties: tuple[int, ...], session: bytes, degree: int) -> Mapping[int, tuple[int, ...]]:
+    return neighbours(parties, session, degree)

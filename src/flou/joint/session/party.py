@@ -7,7 +7,7 @@ are the party's own: it runs the program itself and refuses a coordinator that a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -27,14 +27,15 @@ from flou.joint.round.messages import TAG, Message, bitmap, malformed, members, 
 from flou.joint.round.party import PartyRound
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Setting
+from flou.joint.round.sharing import Sharing
 from flou.joint.session.conclusion import concluded, confirmations, next_ask
 from flou.joint.session.memory import Memory
-from flou.joint.session.opening import FULL, NONCE, Beginning, joining, nonce_commitment
+from flou.joint.session.opening import FULL, NONCE, Beginning, at_once, enough, joining, nonce_commitment
 from flou.joint.session.replies import Told, each, listed, messages, reason, table
 
 __all__ = ["Address", "Outgoing", "PartySession", "asked"]
 
-SURE = ("share", "mask", "agree", "confirm")  # said once and for all, whatever happens to the machine
+SURE = ("mask", "agree", "confirm")  # said once and for all, whatever happens to the machine; and so are shares
 
 Address: TypeAlias = tuple[int, str]
 Outgoing: TypeAlias = tuple[Address, bytes]
@@ -79,7 +80,7 @@ class PartySession:
         if message is None:
             made = signed(self.identity, self.party, at, step, content, attachment)
             self.plan.roster.trust(self.party, made.signature, TAG, made.body)
-            message = self.memory.keep(key, made.to_bytes(), sure=step in SURE)
+            message = self.memory.keep(key, made.to_bytes(), sure=step in SURE or "sealed" in content)
         reply = yield address, message
         self.memory.keep(f"{key}/reply", digest("reply", reply), later=True)  # before the next message is sent
         told = decode(reply)
@@ -100,26 +101,30 @@ class PartySession:
         plan, program = self.plan, self.plan.program
         if self.memory.recall("1/mask") is None and (first := next_ask(program, [])) is not None:
             self._ready = first, self._plain_words(first)  # before anyone waits for this party
-        begun, keys, told = yield from self._begin()
+        begun, sharing, told = yield from self._begin()
         head, number, setting = begun.id, 0, None
         while (mine := next_ask(program, self.opened)) is not None:
             number += 1
             ask = asked(told, mine)
-            setting = begun.setting(head, number, ask, self.opened, setting)
-            ahead = None if setting.last else self._keys(number + 1, setting.id)
+            setting = begun.setting(head, number, ask, self.opened, sharing.ahead)
             done = self.memory.recall(f"{number}/done")
             if done is None:
                 self._check_scalars(ask)
-                told = yield from self._round(PartyRound(setting, keys), messages(told, "adverts"), ask, number, ahead)
+                sharing.receive(table(told, "sealed"))
+                state = PartyRound(setting, sharing)
+                told = yield from self._round(state, ask, number)
                 self._check_sums(setting, number, ask, told)
                 told = {key: value for key, value in told.items() if key not in ("record", "path")}
                 self.memory.keep(f"{number}/done", encode(told), later=True)
+                sharing = state.next or sharing
             else:
                 told = decode(done)
+                if setting.following is not None:
+                    sharing = Sharing(setting.following, self._keys(number + 1, setting.id), messages(told, "same"))
             survivors = members(told["survivors"], setting.size)
             sums = codec.decode(codec.from_bytes(told["sums"], setting.width, setting.length))
             self.opened.append(Opened(ask, sums, tuple(plan.roster.names[party] for party in survivors)))
-            head, keys = digest("head", head, told["hash"]), ahead or keys
+            head = digest("head", head, told["hash"])
         told = yield from self._say(head, (number + 1, "confirm"), {})
         self._check_confirmations(told, head, setting)
         self.memory.forget("secret/")
@@ -129,11 +134,12 @@ class PartySession:
         """The keys for a round, shown at this place before it."""
         return RoundKeys(place, self.party, self._drawn(f"secret/{number}", 32))
 
-    def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, RoundKeys, Told]]:
+    def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, Sharing, Told]]:
+        """The session, what is shared for its first round, and what was told last."""
         plan, size = self.plan, len(self.plan.roster)
-        nonce = self._drawn("0/nonce", NONCE)
+        nonce, keys = self._drawn("0/nonce", NONCE), self._keys(1, plan.hash)
         committed = nonce_commitment(plan.hash, self.party, nonce)
-        told = yield from self._say(plan.hash, (0, "join"), {"commitment": committed})
+        told = yield from self._say(plan.hash, (0, "join"), {"commitment": committed, "keys": keys.public()})
         joined = members(told.get("joined"), size)
         commitments = each(told.get("commitments"), joined, 32)
         if commitments.get(self.party) != committed:
@@ -142,9 +148,14 @@ class PartySession:
                 "It has signed the plan, and somebody leaves it out.",
                 "Stop, and begin again.",
             )
+        enough(plan, len(joined))
         place = joining(plan.hash, told["joined"], told["commitments"])
-        keys = self._keys(1, place)
-        told = yield from self._say(place, (0, "reveal"), {"nonce": nonce, "keys": keys.public()})
+        ahead, sharing, sealed = at_once(plan, place, joined), None, b""
+        content: dict[str, Any] = {"nonce": nonce}
+        if ahead is not None:
+            sharing = Sharing(ahead, keys, _adverts(told, commitments, joined))
+            content, sealed = content | sharing.content(), encode({"sealed": sharing.sealed})
+        told = yield from self._say(place, (0, "reveal"), content, sealed)
         present = members(told.get("present"), size)
         nonces = each(told.get("nonces"), present, NONCE)
         for party, revealed in nonces.items():
@@ -156,27 +167,32 @@ class PartySession:
                 )
         if nonces.get(self.party) != nonce:
             raise malformed("The nonce of this party was left out.")
+        begun = Beginning.of(plan, place, joined, present, b"".join(nonces.values()))
+        if sharing is None:
+            near = begun.ahead.graph[self.party]
+            sharing = Sharing(begun.ahead, keys, _adverts(told, commitments, near))
+            content, sealed = sharing.content(), encode({"sealed": sharing.sealed})
+            shared = yield from self._say(begun.id, (1, "share"), content, sealed)
+            told = {"ask": told.get("ask"), "sealed": shared.get("sealed")}
         told = {key: value for key, value in told.items() if key != "nonces"}  # nobody needs them any more
-        return Beginning.of(plan, place, present, b"".join(nonces.values())), keys, told
+        return begun, sharing, told
 
-    def _round(
-        self, state: PartyRound, adverts: Mapping[int, Message], ask: Ask, number: int, ahead: RoundKeys | None
-    ) -> Steps:
-        """One round; its last reply, with the sums."""
+    def _round(self, state: PartyRound, ask: Ask, number: int) -> Steps:
+        """One round; its last reply, with the sums, and who has signed the same survivors with keys for another one."""
         setting = state.setting
-        told = yield from self._say(setting.id, (number, "share"), state.share(adverts))
-        state.receive_shares(table(told, "sealed"))
+        following = None if setting.last else self._keys(number + 1, setting.id)
         content, masked = Told(), b""
         if self.memory.recall(f"{number}/mask") is None:
             content, masked = state.mask(self._words(setting, ask))
         told = yield from self._say(setting.id, (number, "mask"), content, masked)
         survivors = frozenset(members(told.get("survivors"), setting.size))
         sent = Message.from_bytes(self.memory.recall(f"{number}/mask"))
-        told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors, sent.body))
-        told = yield from self._say(setting.id, (number, "unmask"), *state.unmask(messages(told, "agreed"), ahead))
+        told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors, sent.body, following))
+        told = yield from self._say(setting.id, (number, "unmask"), *state.unmask(messages(told, "agreed"), following))
         if told.get("survivors") != bitmap(survivors, setting.size):
             raise wrong_sums()
-        return told
+        same = {} if state.next is None else state.next.adverts
+        return told | {"same": {str(party): message.to_bytes() for party, message in same.items()}}
 
     def _check_scalars(self, ask: Ask) -> None:
         """Refuse to open more than the plan says."""
@@ -216,7 +232,7 @@ class PartySession:
         if setting.size > FULL:
             true = included(own.body, listed(told, "path"), top)
         else:
-            record = Record.from_dict(told.get("record"))
+            record = Record.from_bytes(told.get("record"))
             record.check_signatures(setting, needed=True)
             true = record.survivors == survivors and record.root() == top and record.masked[self.party] == own
             true = true and codec.to_bytes(open_sums(setting, record)) == data
@@ -238,6 +254,19 @@ class PartySession:
                 "The others may have been shown other ones.",
                 "Compare transcripts before anyone uses the result.",
             )
+
+
+def _adverts(told: Told, commitments: Mapping[int, bytes], parties: Iterable[int]) -> dict[int, Message]:
+    """The messages with which these parties have joined, and shown their keys."""
+    found = messages(told, "adverts")
+    for party in parties:
+        if party not in found or found[party].field("commitment", bytes, 32) != commitments[party]:
+            raise ProtocolError(
+                "The keys of a party do not go with what it committed to.",
+                "They are missing, or they are those of another session.",
+                "Stop, and ask who relays the messages.",
+            )
+    return {party: found[party] for party in parties}
 
 
 def wrong_sums() -> ProtocolError:

@@ -21,6 +21,7 @@ from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.messages import Message, bitmap, malformed
 from flou.joint.round.record import Record, open_sums, record_hash
+from flou.joint.round.setting import Ahead
 from flou.joint.session.conclusion import concluded, confirmations, next_ask
 from flou.joint.session.opening import Beginning, joining, nonce_commitment
 from flou.joint.session.party import asked
@@ -84,13 +85,16 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         raise _false("The plan is not written out as plans are.")
     begun = _begun(found, told)
     head, opened, setting = begun.id, list[Opened](), None
+    ahead: Ahead | None = begun.ahead
     for number, entry in enumerate(told["rounds"], 1):
         mine = next_ask(found.program, opened)
-        if mine is None or not isinstance(entry, dict) or entry.get("number") != number:
+        if mine is None or ahead is None or not isinstance(entry, dict) or entry.get("number") != number:
             raise _false("The rounds are not those of the plan, one after the other.")
         ask = asked(entry, mine)
-        setting = begun.setting(head, number, ask, opened, setting)
-        record = Record.from_dict(entry.get("record"))
+        setting = begun.setting(head, number, ask, opened, ahead)
+        ahead, record = setting.following, Record.from_dict(entry.get("record"))
+        if number == 1 and not {message.to_bytes() for message in record.adverts.values()} <= {*told["joined"]}:
+            raise _false("The keys of the first round are not those with which parties joined.")
         record.check_signatures(setting)
         sums = open_sums(setting, record)
         if codec.to_bytes(sums) != entry.get("sums"):
@@ -137,7 +141,7 @@ def _begun(plan: Plan, told: Mapping[str, Any]) -> Beginning:
         if nonce_commitment(plan.hash, message.sender, nonces[message.sender]) != commitments.get(message.sender):
             raise _false("A nonce is not the one that was committed to.")
     order = sorted(nonces)
-    return Beginning.of(plan, place, order, b"".join(nonces[party] for party in order))
+    return Beginning.of(plan, place, tuple(sorted(commitments)), order, b"".join(nonces[party] for party in order))
 
 
 def _false(what: str) -> ProtocolError:

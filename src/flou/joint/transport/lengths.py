@@ -18,7 +18,7 @@ def longest_message(plan: Plan, step: str) -> int:
     size = SIGNED + len(plan.roster) // 8  # a set of parties
     if step == "mask":
         return size + plan.program.scalars * WIDEST // 8
-    return size + plan.resilience.neighbours * SHARES if step in ("share", "unmask") else size
+    return size + plan.resilience.neighbours * SHARES * (2 if step == "unmask" else step in ("reveal", "share"))
 
 
 def longest_reply(plan: Plan) -> int:

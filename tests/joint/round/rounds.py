@@ -31,7 +31,9 @@ def setting_for(m: int, length: int = 3, *, limit: int = 2**40, number: int = 1,
     place = joining(plan.hash, bitmap(range(m), m), SeededBits(f"joined {session}").take(32 * m).tobytes())
     begun = Beginning.of(plan, place, tuple(range(m)), range(m), SeededBits(f"nonces {session}").take(32 * m).tobytes())
     ask = plan.program.next([])
-    ahead = begun.ahead.after(begun.setting(begun.id, number - 1, ask, []).id) if number > 1 else None
+    ahead = (
+        begun.ahead.after(begun.setting(begun.id, number - 1, ask, [], begun.ahead).id) if number > 1 else begun.ahead
+    )
     return begun.setting(begun.id, number, ask, list(opened), ahead)
 
 

@@ -11,6 +11,9 @@ import pytest
 from flou.bits import SeededBits
 from flou.errors import FlouError, ProtocolError
 from flou.joint.agreement.canonical import decode, encode
+from flou.joint.agreement.identity import Roster
+from flou.joint.agreement.plan import Plan
+from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
@@ -18,6 +21,7 @@ from flou.joint.round.keys import shown
 from flou.joint.round.messages import signed
 from flou.joint.round.record import Record, open_sums
 from flou.joint.round.sharing import check_sealed
+from flou.joint.session.opening import Beginning
 from joint.round.rounds import IDENTITIES, Game, Party, advert_of, keys_of, setting_for
 
 WORDS = [[10**i, -(2**i), i] for i in range(12)]
@@ -158,6 +162,19 @@ def test_an_advert_without_keys_is_refused(content):
     odd = signed(IDENTITIES[3], 3, *setting.ahead.keys, {"keys": content})
     with pytest.raises(ProtocolError, match="lacks"):
         shares(setting, adverts_for(setting, 5) | {3: odd})
+
+
+def test_secrets_serve_once():
+    """A round that nothing was shared for is refused, and so is one that opens nothing and would not count."""
+    setting = setting_for(5)
+    assert setting.last
+    assert setting.following is None
+    plan = Plan(Roster.of(IDENTITIES[:5]), VectorSum("v", 3, 10), expires="2099-01-01T00:00:00Z")
+    begun = Beginning.of(plan, bytes(32), tuple(range(5)), range(5), bytes(160))
+    with pytest.raises(ProtocolError, match="Another round would follow the last one"):
+        begun.setting(bytes(32), 2, plan.program.next([]), [], setting.following)
+    with pytest.raises(FlouError, match="length must be a whole number from 1"):
+        Ask("nothing", 0, 1)
 
 
 def test_a_changed_share_is_refused():

@@ -185,8 +185,8 @@ class Recorder:
     def again(self, number: int = 0, memory: Memory | None = None) -> PartySession:
         """The same party once more: it draws the same secrets, and so says the same."""
         bits = SeededBits(f"{self.seed} {number}")
-        drawn = 0 if memory is None else len(memory.keys("0/nonce")) + len(memory.keys("secret/"))
-        bits.take(32 * drawn)  # it draws once before the rounds and once in each, and goes on where it was
+        drawn = 0 if memory is None else len(memory.keys("secret/"))
+        bits.take(32 * drawn)  # it draws once for each round, and goes on where it was
         return party(self.plan, number, self.integers[number], memory, bits)
 
     def addresses(self, number: int = 0) -> list[Address]:

@@ -392,6 +392,25 @@ def test_a_late_joiner_and_an_old_message():
         session.receive((0, "reveal"), unfaithful.to_bytes())
 
 
+def test_nothing_unsigned_comes_with_shares():
+    """Besides the boxes, whose hash is signed, nothing is enclosed."""
+    plan = plan_for(5)
+    coordinator = CoordinatorSession(plan)
+    receive = coordinator.receive
+
+    def with_more(address, data):
+        message = Message.from_bytes(data)
+        if address == (0, "reveal") and message.sender == 2:
+            more = encode(message.enclosed | {"more": b"x"})
+            data = dataclasses.replace(message, attachment=more).to_bytes()
+        return receive(address, data)
+
+    coordinator.receive = with_more
+    outcome = converse(coordinator, parties(plan, plain(5)))
+    assert "has not signed" in outcome.refusals[IDENTITIES[2].name].what
+    assert len(outcome.fits) == 4
+
+
 def test_parties_of_another_plan():
     """Their first message already shows that they have signed something else."""
     session = CoordinatorSession(plan_for(5))

@@ -96,6 +96,20 @@ def test_shares_are_not_made_again_for_others_after_a_power_cut(machine):
             assert again.send(encode(told | lied)) == ((1, "unmask"), first)
 
 
+def test_who_commits_to_a_nonce_has_its_keys(machine):
+    """Wherever the file was cut while a party joined: the same commitment comes with the same keys."""
+    plan, found = plan_for(4), {}
+    next(party(plan, 0, plain(4)[0], machine.memory).run())
+    machine.memory.close()
+    whole = machine.path.read_bytes()
+    for end in range(0, len(whole) + 1):
+        machine.sure = whole[:end]
+        _, message = next(party(plan, 0, plain(4)[0], machine.cut()).run())
+        content = Message.from_bytes(message).content
+        assert found.setdefault(content["commitment"], content["keys"]) == content["keys"]
+    assert len(found) > 1
+
+
 def test_two_sharings_have_nothing_in_common():
     """Other holders or another threshold: other coefficients, and other nonces of the boxes."""
     keys = RoundKeys(bytes(32), 0, bytes(range(32)))

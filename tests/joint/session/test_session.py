@@ -107,10 +107,24 @@ def test_more_losses_than_planned_end_the_session(step):
     assert not outcome.fits
 
 
+def test_too_few_are_left_for_another_round():
+    """One of three is lost when the first sums are opened: the session is over at once, not when patience is."""
+    plan = plan_for(3, Integers(rounds=2))
+    outcome = converse(
+        CoordinatorSession(plan), parties(plan, plain(3)), lost=lambda who, at: who == 1 and at == (1, "unmask")
+    )
+    assert outcome.coordinator.done
+    assert outcome.coordinator.step.address == (1, "unmask")
+    assert {error.what for error in outcome.refusals.values()} == {"Only 2 parties are there; missing: p0001."}
+
+
 def test_losses_are_only_those_that_the_minimum_leaves():
-    """A plan that may lose two of eight, and asks for all eight in the sum, may lose none before the sum."""
+    """A plan that may lose two of eight, and asks for all eight in the sum, may lose none before their words are in."""
     integers = plain(8)
-    for step in STEPS[:4]:
+    for step in STEPS[3:]:
+        lost = held(8, integers, {3: step, 5: step}, minimum=8)[2]
+        assert lost.fit.sums == (total(integers),)
+    for step in STEPS[:3]:
         _, sessions, outcome = held(8, integers, {3: step}, minimum=8)
         assert outcome.coordinator.failure is not None
         assert not given_away(sessions)

@@ -62,6 +62,47 @@ def test_a_transcript_with_a_lost_party():
     assert outcome.fit.sums == (total(plain(5), [0, 2, 3, 4]),)
 
 
+def attached(name):
+    def change(told):
+        message = Message.from_bytes(told[name][0])
+        told[name][0] = dataclasses.replace(message, attachment=b"junk").to_bytes()
+
+    return change
+
+
+def another_join(told):
+    """With other keys, before the one that was founded on."""
+    told["joined"].insert(0, signed(IDENTITIES[0], 0, bytes(32), "join", {"commitment": bytes(32)}).to_bytes())
+
+
+def in_record(change):
+    return lambda told: change(told["rounds"][0]["record"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        attached("joined"),
+        attached("revealed"),
+        attached("confirmed"),
+        another_join,
+        in_record(lambda record: record["adverts"].pop()),
+        in_record(lambda record: record["released"].insert(0, record["released"][0])),
+        in_record(lambda record: record["agreed"].reverse()),
+        in_record(lambda record: record.update(more=[])),
+        lambda told: told["revealed"].reverse(),
+        lambda told: told["confirmed"].append(told["confirmed"][-1]),
+        lambda told: told.update(more=5),
+    ],
+)
+def test_nothing_is_added_left_out_or_moved(held, change):
+    """A session has one transcript: also what changes no result is refused if nobody vouches for it."""
+    told = decode(held[1])
+    change(told)
+    with pytest.raises(ProtocolError):
+        verified(encode(told))
+
+
 def test_another_plan(held):
     """It is the transcript of its own plan only."""
     _, data, _ = held

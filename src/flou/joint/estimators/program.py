@@ -19,6 +19,7 @@ from flou.errors import ProtocolError
 from flou.guarantee import Guarantee
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.masking.noise import NoiseShare
+from flou.parameters import integer
 
 __all__ = ["Ask", "Opened", "Program", "not_of_rows"]
 
@@ -35,6 +36,9 @@ class Ask:
     limit: int  # no word of one party, before noise, is larger than this in size; each party checks its own
     parameters: Mapping[str, Any] = field(default_factory=dict)  # public: numbers, texts and lists of them
     noise: NoiseShare | None = None  # what each party adds to each word
+
+    def __post_init__(self) -> None:
+        integer("length", self.length, 1, 1 << 40)  # a round that opens nothing would not count
 
     def to_dict(self) -> dict[str, Any]:
         noise = None if self.noise is None else self.noise.to_dict()

@@ -50,10 +50,9 @@ class CoordinatorRound:
         yield "agree", self._check_agreed, self._agreement
         yield "unmask", self._check_released, self._open
 
-    def _count(self, messages: Messages, least: int = 0) -> None:
+    def _count(self, messages: Messages, needed: int) -> None:
         """Stop when too many are gone to go on; nothing was released yet."""
         self.there = frozenset(messages)
-        needed = max(least, self.setting.minimum)
         if len(messages) < needed:
             raise ProtocolError(
                 f"Only {len(messages)} parties are left at the step {self.step!r}.",
@@ -75,7 +74,7 @@ class CoordinatorRound:
             raise malformed("A party has not masked for all of its neighbours.")
 
     def _propose(self, messages: Messages) -> Mapping[int, bytes]:
-        self._count(messages)
+        self._count(messages, self.setting.minimum)
         survivors = frozenset(messages)
         self.setting.check_survivors(survivors)
         self._masked, self.survivors = messages, survivors

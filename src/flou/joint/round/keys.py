@@ -53,6 +53,11 @@ class RoundKeys:
     def own(self) -> bytes:
         return self._derived("own mask")
 
+    @cached_property
+    def nonce(self) -> bytes:
+        """What is shown of the seed to begin a session: whoever commits to it has these keys and no others."""
+        return self._derived("nonce")
+
     def bits(self, place: bytes, holders: Sequence[int], threshold: int) -> SeededBits:
         """Randomness for the shares of both secrets, for these holders only: another sharing shares nothing with it."""
         return SeededBits(self._derived("shares") + digest("sharing", place, list(holders), threshold))

@@ -13,7 +13,7 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity, Roster
 
-__all__ = ["Message", "bitmap", "malformed", "members", "signed"]
+__all__ = ["Message", "bitmap", "in_order", "malformed", "members", "signed"]
 
 TAG = "message"
 SHORT = 1 << 10  # bytes
@@ -120,6 +120,17 @@ def members(bits: Any, size: int) -> tuple[int, ...]:
     if found and found[-1] >= size:
         raise malformed("A set of parties names a party that does not exist.")
     return tuple(found)
+
+
+def in_order(listed: Any) -> dict[int, Message]:
+    """Messages of a list by their senders, one of each, in the order of their numbers."""
+    if not isinstance(listed, list):
+        raise malformed("A list of messages is missing.")
+    found = [Message.from_bytes(data) for data in listed]
+    senders = [message.sender for message in found]
+    if senders != sorted(set(senders)):
+        raise malformed("A list has messages twice, or in disorder.")
+    return dict(zip(senders, found, strict=True))
 
 
 def malformed(what: str) -> ProtocolError:

@@ -22,11 +22,13 @@ from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.masking.shares import SHARE, join
 from flou.joint.round.keys import commitment, shown
 from flou.joint.round.merkle import root
-from flou.joint.round.messages import Message, bitmap, malformed, members
+from flou.joint.round.messages import Message, bitmap, in_order, malformed, members
 from flou.joint.round.party import KINDS, agreement, mask_digest, released_digest, words_digest
 from flou.joint.round.setting import Setting
 
 __all__ = ["Record", "open_sums", "record_hash"]
+
+PARTS = ("adverts", "masked", "agreed", "released")
 
 
 def record_hash(setting: Setting, top: bytes, survivors: frozenset[int], sums: bytes) -> bytes:
@@ -54,10 +56,7 @@ class Record:
     @cached_property
     def lists(self) -> dict[str, list[bytes]]:
         """Everything, as it is told and written down."""
-        return {
-            name: [message.to_bytes() for _, message in sorted(getattr(self, name).items())]
-            for name in ("adverts", "masked", "agreed", "released")
-        }
+        return {name: [message.to_bytes() for _, message in sorted(getattr(self, name).items())] for name in PARTS}
 
     def to_bytes(self) -> bytes:
         return encode(self.lists)
@@ -68,14 +67,9 @@ class Record:
 
     @classmethod
     def from_dict(cls, told: Any) -> Record:
-        parts = {}
-        for name in ("adverts", "masked", "agreed", "released"):
-            listed = told.get(name) if isinstance(told, dict) else None
-            if not isinstance(listed, list):
-                raise malformed("The record of a round is not complete.")
-            found = [Message.from_bytes(data) for data in listed]
-            parts[name] = {message.sender: message for message in found}
-        return cls(**parts)
+        if not isinstance(told, dict) or told.keys() != {*PARTS}:
+            raise malformed("The record of a round is not complete.")
+        return cls(**{name: in_order(told[name]) for name in PARTS})
 
     def check_signatures(self, setting: Setting, *, needed: bool = False) -> None:
         """Refuse a record in which anything is not signed by whom it is said to be from.

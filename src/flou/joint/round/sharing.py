@@ -111,7 +111,7 @@ class Sharing:
 
 def check_sealed(ahead: Ahead, message: Message, adverts: Mapping[int, Message]) -> None:
     """Refuse a message at the coordinator that does not hold one share for each neighbour whose keys were shown."""
-    sealed = message.enclosed.get("sealed")
+    sealed = message.enclosed.get("sealed")  # what else there is, the caller knows
     wanted = {str(other) for other in ahead.graph[message.sender] if other in adverts}
     if type(sealed) is not dict or sealed.keys() != wanted or not all(type(box) is bytes for box in sealed.values()):
         raise malformed("A message does not hold one share for each neighbour.")

@@ -156,6 +156,7 @@ class CoordinatorSession:
             number += 1
             if following is None:
                 break
+            self._enough(state.released, state.setting.resilience.quorum + 1)
             ask, setting = following, begun.setting(head, number, following, self.opened, state.setting.following)
             state = state.next(setting)
         confirmed = yield Step((number, "confirm"), head, state.there)
@@ -192,16 +193,16 @@ class CoordinatorSession:
             if nonce_commitment(plan.hash, message.sender, nonce) != commitments[message.sender]:
                 raise malformed("A nonce is not the one that was committed to.")
             if ahead is not None:
-                check_sealed(ahead, message, joined)
+                _check_shares(ahead, message, joined)
             elif message.attachment:
-                raise malformed("A message has something attached that its sender has not signed.")
+                raise _unsigned()
 
         present = yield Step((0, "reveal"), place, frozenset(joined), revealed)
         self._enough(present, 0 if ahead is None else ahead.resilience.quorum + 1)
         nonces = b"".join(present[party].content["nonce"] for party in sorted(present))
         self.transcript.begin(joined, {party: message.alone for party, message in present.items()})
         begun = Beginning.of(plan, place, order, sorted(present), nonces)
-        setting = begun.setting(begun.id, 1, ask, self.opened)
+        setting = begun.setting(begun.id, 1, ask, self.opened, begun.ahead)
         started = {"present": bitmap(present, len(everyone)), "nonces": nonces, "ask": ask.to_dict()}
         if ahead is not None:
             self._answer((0, "reveal"), _sealed(ahead, present, started))
@@ -210,7 +211,7 @@ class CoordinatorSession:
         shown = near(begun.ahead.graph, adverts)
         self._answer((0, "reveal"), Replies(present, lambda party: started | {"adverts": shown(party)}))
         shared = yield Step(
-            (1, "share"), begun.id, frozenset(present), lambda message: check_sealed(begun.ahead, message, adverts)
+            (1, "share"), begun.id, frozenset(present), lambda message: _check_shares(begun.ahead, message, adverts)
         )
         self._enough(shared)
         self._answer((1, "share"), _sealed(begun.ahead, shared, {}))
@@ -244,6 +245,16 @@ def _key(address: Address, party: int | None = None) -> str:
 def _check_join(message: Message) -> None:
     message.field("commitment", bytes, 32)
     check_keys(message)
+
+
+def _check_shares(ahead: Ahead, message: Message, adverts: Messages) -> None:
+    if message.enclosed.keys() != {"sealed"}:
+        raise _unsigned()
+    check_sealed(ahead, message, adverts)
+
+
+def _unsigned() -> ProtocolError:
+    return malformed("A message has something attached that its sender has not signed.")
 
 
 def _sealed(ahead: Ahead, shared: Messages, told: Mapping[str, Any]) -> Replies:

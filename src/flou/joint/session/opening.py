@@ -45,9 +45,8 @@ def at_once(plan: Plan, place: bytes, joined: tuple[int, ...]) -> Ahead | None:
     """How the secrets of the first round are shared together with the nonces; None if neighbours are not known yet."""
     if len(plan.roster) > DENSE:
         return None
-    found, absent = resilience(len(plan.roster), plan.dropouts), len(plan.roster) - len(joined)
-    left = min(found.dropouts - absent, len(joined) - plan.smallest)  # who is absent already counts as lost
-    found = resilience(len(joined), max(0, left))
+    lost = len(plan.roster) - len(joined)  # who is absent counts already
+    found = resilience(len(joined), max(0, resilience(len(plan.roster), plan.dropouts).dropouts - lost))
     return Ahead(plan.roster, (plan.hash, "join"), place, _graph(joined, b"", len(joined) - 1), found)
 
 
@@ -71,15 +70,19 @@ class Beginning:
             ahead = Ahead(plan.roster, (plan.hash, "join"), number, graph, found)
         return cls(plan, tuple(present), number, ahead)
 
-    def setting(
-        self, head: bytes, number: int, ask: Ask, opened: Sequence[Opened], ahead: Ahead | None = None
-    ) -> Setting:
+    def setting(self, head: bytes, number: int, ask: Ask, opened: Sequence[Opened], ahead: Ahead | None) -> Setting:
         """The setting of a round: its number hangs on everything that was opened before, and on what is asked."""
+        if ahead is None:  # secrets serve once
+            raise ProtocolError(
+                "Another round would follow the last one.",
+                "Everything that the plan opens is open, and no secrets were shared for more.",
+                "Begin a new session, or agree on a plan that opens more.",
+            )
         plan, names = self.plan, self.plan.roster
         previous = frozenset(map(names.numbers.__getitem__, opened[-1].parties)) if opened else None
         return Setting(
             id=digest("round", head, number, encode(ask.to_dict())),
-            ahead=ahead or self.ahead,
+            ahead=ahead,
             last=sum(one.ask.length for one in opened) + ask.length >= plan.scalars,
             cohort=frozenset(self.present),
             minimum=plan.smallest,

@@ -35,7 +35,12 @@ from flou.joint.session.replies import Told, each, listed, messages, reason, tab
 
 __all__ = ["Address", "Outgoing", "PartySession", "asked"]
 
-SURE = ("mask", "agree", "confirm")  # said once and for all, whatever happens to the machine; and so are shares
+SURE = (
+    "reveal",
+    "mask",
+    "agree",
+    "confirm",
+)  # said once and for all, whatever happens to the machine; and so are shares
 
 Address: TypeAlias = tuple[int, str]
 Outgoing: TypeAlias = tuple[Address, bytes]
@@ -101,14 +106,19 @@ class PartySession:
         plan, program = self.plan, self.plan.program
         if self.memory.recall("1/mask") is None and (first := next_ask(program, [])) is not None:
             self._ready = first, self._plain_words(first)  # before anyone waits for this party
-        begun, sharing, told = yield from self._begin()
+        begun, shared, told = yield from self._begin()
         head, number, setting = begun.id, 0, None
+        sharing: Sharing | None = shared  # for the next round, if there may be one
         while (mine := next_ask(program, self.opened)) is not None:
             number += 1
             ask = asked(told, mine)
-            setting = begun.setting(head, number, ask, self.opened, sharing.ahead)
+            setting = begun.setting(head, number, ask, self.opened, None if sharing is None else sharing.ahead)
             done = self.memory.recall(f"{number}/done")
-            if done is None:
+            if done is not None:
+                told, sharing = decode(done), None
+                if setting.following is not None:
+                    sharing = Sharing(setting.following, self._keys(number + 1, setting.id), messages(told, "same"))
+            elif sharing is not None:
                 self._check_scalars(ask)
                 sharing.receive(table(told, "sealed"))
                 state = PartyRound(setting, sharing)
@@ -116,11 +126,7 @@ class PartySession:
                 self._check_sums(setting, number, ask, told)
                 told = {key: value for key, value in told.items() if key not in ("record", "path")}
                 self.memory.keep(f"{number}/done", encode(told), later=True)
-                sharing = state.next or sharing
-            else:
-                told = decode(done)
-                if setting.following is not None:
-                    sharing = Sharing(setting.following, self._keys(number + 1, setting.id), messages(told, "same"))
+                sharing = state.next
             survivors = members(told["survivors"], setting.size)
             sums = codec.decode(codec.from_bytes(told["sums"], setting.width, setting.length))
             self.opened.append(Opened(ask, sums, tuple(plan.roster.names[party] for party in survivors)))
@@ -137,7 +143,8 @@ class PartySession:
     def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, Sharing, Told]]:
         """The session, what is shared for its first round, and what was told last."""
         plan, size = self.plan, len(self.plan.roster)
-        nonce, keys = self._drawn("0/nonce", NONCE), self._keys(1, plan.hash)
+        keys = self._keys(1, plan.hash)
+        nonce = self.memory.recall("0/nonce") or self.memory.keep("0/nonce", keys.nonce, later=True)
         committed = nonce_commitment(plan.hash, self.party, nonce)
         told = yield from self._say(plan.hash, (0, "join"), {"commitment": committed, "keys": keys.public()})
         joined = members(told.get("joined"), size)

@@ -19,7 +19,7 @@ from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
-from flou.joint.round.messages import Message, bitmap, malformed
+from flou.joint.round.messages import Message, bitmap, in_order, malformed
 from flou.joint.round.record import Record, open_sums, record_hash
 from flou.joint.round.setting import Ahead
 from flou.joint.session.conclusion import concluded, confirmations, next_ask
@@ -93,7 +93,8 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         ask = asked(entry, mine)
         setting = begun.setting(head, number, ask, opened, ahead)
         ahead, record = setting.following, Record.from_dict(entry.get("record"))
-        if number == 1 and not {message.to_bytes() for message in record.adverts.values()} <= {*told["joined"]}:
+        joined = [data for data in told["joined"] if Message.from_bytes(data).sender in setting.graph]
+        if number == 1 and record.lists["adverts"] != joined:
             raise _false("The keys of the first round are not those with which parties joined.")
         record.check_signatures(setting)
         sums = open_sums(setting, record)
@@ -104,7 +105,9 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         head = digest("head", head, record_hash(setting, record.root(), record.survivors, entry["sums"]))
     if setting is None or next_ask(found.program, opened) is not None:
         raise _false("The session was not finished.")
-    confirmed = {Message.from_bytes(data).check(found.roster, head, "confirm").sender for data in told["confirmed"]}
+    confirmed = in_order(told["confirmed"])
+    for message in confirmed.values():
+        message.check(found.roster, head, "confirm")
     if len(confirmed) <= confirmations(setting):
         raise _false("Too few parties have confirmed the sums.")
     return concluded(found.program, opened, head)
@@ -122,7 +125,7 @@ def _read(data: bytes | str | os.PathLike[str]) -> dict[str, Any]:
             ) from None
     told = decode(data)
     lists = ("joined", "revealed", "rounds", "confirmed")
-    sound = isinstance(told, dict) and told.get("format") == FORMAT
+    sound = isinstance(told, dict) and told.get("format") == FORMAT and told.keys() == {"format", "plan", *lists}
     if not sound or not all(isinstance(told.get(key), list) for key in lists):
         raise malformed("The file is not a transcript.")
     return dict(told)
@@ -130,18 +133,20 @@ def _read(data: bytes | str | os.PathLike[str]) -> dict[str, Any]:
 
 def _begun(plan: Plan, told: Mapping[str, Any]) -> Beginning:
     """The session, from the signatures under the plan and the nonces."""
-    joined = [Message.from_bytes(data).check(plan.roster, plan.hash, "join") for data in told["joined"]]
-    commitments = {message.sender: message.field("commitment", bytes, 32) for message in joined}
-    order = sorted(commitments)
-    place = joining(plan.hash, bitmap(order, len(plan.roster)), b"".join(commitments[party] for party in order))
+    joined = in_order(told["joined"])
+    commitments = {
+        party: message.check(plan.roster, plan.hash, "join").field("commitment", bytes, 32)
+        for party, message in joined.items()
+    }
+    place = joining(plan.hash, bitmap(joined, len(plan.roster)), b"".join(commitments.values()))
     nonces = {}
-    for data in told["revealed"]:
-        message = Message.from_bytes(data).check(plan.roster, place, "reveal")
-        nonces[message.sender] = message.field("nonce", bytes, 32)
-        if nonce_commitment(plan.hash, message.sender, nonces[message.sender]) != commitments.get(message.sender):
+    for party, message in in_order(told["revealed"]).items():
+        nonces[party] = message.check(plan.roster, place, "reveal").field("nonce", bytes, 32)
+        if message.attachment:
+            raise _false("A nonce comes with something that nobody has signed.")
+        if nonce_commitment(plan.hash, party, nonces[party]) != commitments.get(party):
             raise _false("A nonce is not the one that was committed to.")
-    order = sorted(nonces)
-    return Beginning.of(plan, place, tuple(sorted(commitments)), order, b"".join(nonces[party] for party in order))
+    return Beginning.of(plan, place, tuple(joined), tuple(nonces), b"".join(nonces.values()))
 
 
 def _false(what: str) -> ProtocolError:

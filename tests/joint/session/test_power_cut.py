@@ -9,13 +9,13 @@ import pytest
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.round.keys import RoundKeys
-from flou.joint.round.messages import Message
+from flou.joint.round.messages import Message, bitmap
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import FileMemory
 from joint.round.rounds import Party, advert_of, setting_for
 from joint.session.sessions import Integers, Recorder, party, plain, plan_for
 
-ONCE = ("reveal", "mask", "agree", "unmask", "confirm")  # with shares for the next round in the first and the fourth
+ONCE = ("reveal", "mask", "unmask", "confirm")  # with shares for the next round in the first and the third
 
 
 class Machine:
@@ -47,7 +47,7 @@ def machine(tmp_path, monkeypatch):
 
 
 def test_what_is_said_once_is_on_disk_before_it_is_sent(machine):
-    """Shares, masked words, survivors and confirmations, in every round; what is unmasked last holds no more shares."""
+    """Shares, masked words and confirmations, in every round; what is unmasked last holds no more shares."""
     recorded = Recorder(plan_for(5, Integers(rounds=2)), plain(5))
     steps = recorded.again(0, machine.memory).run()
     address, message = next(steps)
@@ -60,7 +60,38 @@ def test_what_is_said_once_is_on_disk_before_it_is_sent(machine):
             address, message = steps.send(recorded.replies[0, address])
         except StopIteration:
             break
-    assert seen == ["reveal", "mask", "agree", "unmask", "mask", "agree", "confirm"]
+    assert seen == ["reveal", "mask", "unmask", "mask", "confirm"]
+
+
+def until_masked(steps, replies):
+    """What a party says when it is told who survives, by whoever asks next."""
+    address, message = next(steps)
+    while address != (1, "mask"):
+        address, _ = steps.send(replies[0, address])
+    return lambda survivors: steps.send(encode({"survivors": bitmap(survivors, 5)}))
+
+
+def test_one_list_is_signed_whatever_was_on_disk(machine):
+    """All whose shares came: that list follows from what is on disk. Any other one is on disk before it is sent."""
+    recorded = Recorder(plan_for(5), plain(5))
+    said = until_masked(recorded.again(0, machine.memory).run(), recorded.replies)(range(5))
+    assert said[1] not in machine.sure
+    for survivors in ([0, 1, 2, 3], [0, 1, 3, 4]):  # after the power cut it may be signed already, and nobody knows
+        again = until_masked(recorded.again(0, machine.cut()).run(), recorded.replies)
+        with pytest.raises(ProtocolError, match="was started again after it had sent its words"):
+            again(survivors)
+    assert until_masked(recorded.again(0, machine.cut()).run(), recorded.replies)(range(5)) == said
+
+
+def test_another_list_is_on_disk_before_it_is_sent(machine):
+    """And is the only one from then on."""
+    recorded = Recorder(plan_for(5), plain(5))
+    said = until_masked(recorded.again(0, machine.memory).run(), recorded.replies)([0, 1, 2, 3])
+    assert said[1] in machine.sure
+    again = until_masked(recorded.again(0, machine.cut()).run(), recorded.replies)
+    with pytest.raises(ProtocolError, match=r"Another list of survivors|contradicts"):
+        again(range(5))
+    assert until_masked(recorded.again(0, machine.cut()).run(), recorded.replies)([0, 1, 2, 3]) == said
 
 
 def test_shares_are_not_made_again_for_others_after_a_power_cut(machine):

@@ -7,7 +7,7 @@ are the party's own: it runs the program itself and refuses a coordinator that a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -31,16 +31,11 @@ from flou.joint.round.sharing import Sharing
 from flou.joint.session.conclusion import concluded, confirmations, next_ask
 from flou.joint.session.memory import Memory
 from flou.joint.session.opening import FULL, NONCE, Beginning, at_once, enough, joining, nonce_commitment
-from flou.joint.session.replies import Told, each, listed, messages, reason, table
+from flou.joint.session.replies import Told, adverts, each, listed, messages, reason, table
 
 __all__ = ["Address", "Outgoing", "PartySession", "asked"]
 
-SURE = (
-    "reveal",
-    "mask",
-    "agree",
-    "confirm",
-)  # said once and for all, whatever happens to the machine; and so are shares
+SURE = ("reveal", "mask", "confirm")  # said once and for all, whatever happens to the machine; and so are shares
 
 Address: TypeAlias = tuple[int, str]
 Outgoing: TypeAlias = tuple[Address, bytes]
@@ -77,7 +72,9 @@ class PartySession:
 
     # Messages
 
-    def _say(self, at: bytes, address: Address, content: Mapping[str, Any], attachment: bytes = b"") -> Steps:
+    def _say(
+        self, at: bytes, address: Address, content: Mapping[str, Any], attachment: bytes = b"", *, sure: bool = False
+    ) -> Steps:
         """Send a message, the same one if it was sent before, and return the table of the reply."""
         number, step = address
         key = f"{number}/{step}"
@@ -85,7 +82,7 @@ class PartySession:
         if message is None:
             made = signed(self.identity, self.party, at, step, content, attachment)
             self.plan.roster.trust(self.party, made.signature, TAG, made.body)
-            message = self.memory.keep(key, made.to_bytes(), sure=step in SURE or "sealed" in content)
+            message = self.memory.keep(key, made.to_bytes(), sure=sure or step in SURE or "sealed" in content)
         reply = yield address, message
         self.memory.keep(f"{key}/reply", digest("reply", reply), later=True)  # before the next message is sent
         told = decode(reply)
@@ -160,7 +157,7 @@ class PartySession:
         ahead, sharing, sealed = at_once(plan, place, joined), None, b""
         content: dict[str, Any] = {"nonce": nonce}
         if ahead is not None:
-            sharing = Sharing(ahead, keys, _adverts(told, commitments, joined))
+            sharing = Sharing(ahead, keys, adverts(told, commitments, joined))
             content, sealed = content | sharing.content(), encode({"sealed": sharing.sealed})
         told = yield from self._say(place, (0, "reveal"), content, sealed)
         present = members(told.get("present"), size)
@@ -177,7 +174,7 @@ class PartySession:
         begun = Beginning.of(plan, place, joined, present, b"".join(nonces.values()))
         if sharing is None:
             near = begun.ahead.graph[self.party]
-            sharing = Sharing(begun.ahead, keys, _adverts(told, commitments, near))
+            sharing = Sharing(begun.ahead, keys, adverts(told, commitments, near))
             content, sealed = sharing.content(), encode({"sealed": sharing.sealed})
             shared = yield from self._say(begun.id, (1, "share"), content, sealed)
             told = {"ask": told.get("ask"), "sealed": shared.get("sealed")}
@@ -188,13 +185,17 @@ class PartySession:
         """One round; its last reply, with the sums, and who has signed the same survivors with keys for another one."""
         setting = state.setting
         following = None if setting.last else self._keys(number + 1, setting.id)
-        content, masked = Told(), b""
-        if self.memory.recall(f"{number}/mask") is None:
+        content, masked, fresh = Told(), b"", self.memory.recall(f"{number}/mask") is None
+        if fresh:
             content, masked = state.mask(self._words(setting, ask))
         told = yield from self._say(setting.id, (number, "mask"), content, masked)
         survivors = frozenset(members(told.get("survivors"), setting.size))
         sent = Message.from_bytes(self.memory.recall(f"{number}/mask"))
-        told = yield from self._say(setting.id, (number, "agree"), state.agree(survivors, sent.body, following))
+        lost = survivors != {self.party, *state.peers}  # otherwise the list is on disk already, with the peers
+        if lost and not fresh and self.memory.recall(f"{number}/agree") is None:
+            raise forgotten()
+        content = state.agree(survivors, sent.body, following)
+        told = yield from self._say(setting.id, (number, "agree"), content, sure=lost)
         told = yield from self._say(setting.id, (number, "unmask"), *state.unmask(messages(told, "agreed"), following))
         if told.get("survivors") != bitmap(survivors, setting.size):
             raise wrong_sums()
@@ -263,17 +264,12 @@ class PartySession:
             )
 
 
-def _adverts(told: Told, commitments: Mapping[int, bytes], parties: Iterable[int]) -> dict[int, Message]:
-    """The messages with which these parties have joined, and shown their keys."""
-    found = messages(told, "adverts")
-    for party in parties:
-        if party not in found or found[party].field("commitment", bytes, 32) != commitments[party]:
-            raise ProtocolError(
-                "The keys of a party do not go with what it committed to.",
-                "They are missing, or they are those of another session.",
-                "Stop, and ask who relays the messages.",
-            )
-    return {party: found[party] for party in parties}
+def forgotten() -> ProtocolError:
+    return ProtocolError(
+        "Some parties are said to be gone, and this one was started again after it had sent its words.",
+        "It signs one list a round, and one of all parties that it may have signed before need not be on its disk.",
+        "The others go on without it; its words count.",
+    )
 
 
 def wrong_sums() -> ProtocolError:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from flou.errors import ProtocolError
 from flou.joint.round.messages import Message, malformed
 
-__all__ = ["Told", "each", "listed", "messages", "reason", "table"]
+__all__ = ["Told", "adverts", "each", "listed", "messages", "reason", "table"]
 
 SHOWN = 500  # characters of a sentence that the coordinator sends
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,5}")  # one way to write the number of a party
@@ -34,6 +35,19 @@ def table(told: Told, name: str) -> dict[int, bytes]:
 def messages(told: Told, name: str) -> dict[int, Message]:
     """One message of each of some parties."""
     return {party: Message.from_bytes(data) for party, data in table(told, name).items()}
+
+
+def adverts(told: Told, commitments: Mapping[int, bytes], parties: Iterable[int]) -> dict[int, Message]:
+    """The messages with which these parties have joined, and shown their keys."""
+    found = messages(told, "adverts")
+    for party in parties:
+        if party not in found or found[party].field("commitment", bytes, 32) != commitments[party]:
+            raise ProtocolError(
+                "The keys of a party do not go with what it committed to.",
+                "They are missing, or they are those of another session.",
+                "Stop, and ask who relays the messages.",
+            )
+    return {party: found[party] for party in parties}
 
 
 def listed(told: Told, name: str) -> list[Any]:

@@ -134,6 +134,10 @@ class Game:
         refused = {}
         for i, survivors in lists.items():
             try:
+                if self.setting.ahead.unanimous:  # signed with the words
+                    self.parties[i].settle(frozenset(survivors))
+                    self.agreed[i] = self.masked[i].alone
+                    continue
                 told = self.parties[i].agree(frozenset(survivors), self.masked[i].body if i in self.masked else b"")
                 self.agreed[i] = self.parties[i].say("agree", told)
             except FlouError as error:

@@ -80,6 +80,35 @@ def test_both_sides_open_the_same_sum(m, gone):
     assert np.array_equal(open_sums(game.setting, state.record), state.sums)
 
 
+def test_a_list_that_was_signed_with_the_words_is_the_only_one():
+    """Where nobody may be lost: after a restart as well, no other list is taken, and all signatures are needed."""
+    game = Game(setting_for(4, dropouts=0), WORDS[:4])
+    assert game.setting.ahead.unanimous
+    assert {len(message.content["survivors"]) for message in game.masked.values()} == {32}
+    for one in game.parties.values():
+        one.survivors = None  # as after a restart
+        with pytest.raises(ProtocolError, match="Another list of survivors"):
+            one.settle(frozenset(range(4)) - {(one.party + 1) % 4})
+    assert not game.agree(dict.fromkeys(range(4), range(4)))
+    missing = game.agreed.pop(3)
+    assert game.unmask([0, 1, 2]).keys() == {0, 1, 2}
+    other = dataclasses.replace(game.masked[3], body=game.masked[2].body, signature=game.masked[2].signature).alone
+    game.agreed[3] = other
+    assert game.unmask([0, 1, 2]).keys() == {0, 1, 2}
+    game.agreed[3] = missing
+    assert not game.unmask()
+    assert not any(told["gone"] for told in game.released.values())
+    record = Record(game.adverts, game.masked, {}, {i: game.parties[i].release(t) for i, t in game.released.items()})
+    record.check_signatures(game.setting)
+    assert codec.decode(open_sums(game.setting, record)) == total(range(4))
+    signed_again = {i: one.say("agree", {"survivors": bytes(32)}) for i, one in game.parties.items()}
+    with pytest.raises(ProtocolError, match="were signed before"):
+        dataclasses.replace(record, agreed=signed_again).check_signatures(game.setting)
+    unsigned = dataclasses.replace(game.masked[1], signature=bytes(64))
+    with pytest.raises(ProtocolError, match="signature"):
+        dataclasses.replace(record, masked=game.masked | {1: unsigned}).check_signatures(game.setting, needed=True)
+
+
 def test_losses_after_masking_are_restored():
     """The own mask of a survivor that went after signing comes from shares, and is checked against its commitment."""
     game = honest(Game(setting_for(8), WORDS[:8]), range(8))

@@ -144,7 +144,7 @@ AFTER_UNMASKING = [
         "sign",
     ),
     (edited(record=lambda found: found | {"masked": first(flip)(found["masked"])}), "do not follow|does not fit"),
-    (edited(record=lambda found: found | {"adverts": found["masked"]}), "another place|has not signed"),
+    (edited(record=lambda found: found | {"adverts": found["masked"]}), "another place|More is told"),
 ]
 
 
@@ -456,9 +456,9 @@ NONSENSE = [
 HUGE = [{"9" * 5000: b""}, {"٣": b"x"}, {"-1": b"x"}, {"99999": b"x"}, ["\x1b[31m"] * 3, ["a" * 10_000] * 3]
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    return Recorder(plan_for(3, Integers(rounds=2)), plain(3))
+@pytest.fixture(scope="module", params=[3, 4], ids=["nobody may be lost", "one may be lost"])
+def recorded(request):
+    return Recorder(plan_for(request.param, Integers(rounds=2)), plain(request.param))
 
 
 def lied_to(recorded, at, reply):
@@ -480,6 +480,8 @@ def lied_to(recorded, at, reply):
 @pytest.mark.parametrize("place", range(9))
 def test_nonsense_is_refused_as_such(recorded, place):
     """Whatever stands in the place of whatever part of a reply: a refusal, never a stumble, nothing given away."""
+    if place >= len(recorded.addresses()):
+        return  # survivors are signed with the words: a step less in each round
     at = recorded.addresses()[place]
     told = decode(recorded.replies[0, at])
     checked = 0
@@ -512,6 +514,8 @@ def test_nonsense_inside_of_a_record_is_refused_as_such(recorded):
     for name in record:
         for value in NONSENSE:
             for odd in (value, [*record[name][1:], value]):
+                if odd == record[name]:  # no lists of survivors
+                    continue
                 changed = told | {"record": encode(record | {name: odd})}
                 assert isinstance(lied_to(recorded, at, encode(changed))[1], ProtocolError), (name, value)
 

@@ -65,7 +65,7 @@ def test_what_is_said_once_is_on_disk_before_it_is_sent(machine):
 
 def until_masked(steps, replies):
     """What a party says when it is told who survives, by whoever asks next."""
-    address, message = next(steps)
+    address, _ = next(steps)
     while address != (1, "mask"):
         address, _ = steps.send(replies[0, address])
     return lambda survivors: steps.send(encode({"survivors": bitmap(survivors, 5)}))

@@ -13,6 +13,7 @@ from flou.errors import InvalidData, ProtocolError
 from flou.joint.agreement.policy import Policy
 from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.masking.noise import polya_share
+from flou.joint.round.messages import Message
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
 from flou.joint.session.simulate import converse, simulate
@@ -30,6 +31,7 @@ from joint.session.sessions import (
     total,
 )
 
+AT_ONCE = [step for step in STEPS if step[1] != "agree"]  # where nobody may be lost, survivors are signed with words
 BEFORE = ("join", "reveal", "share", "mask")  # whoever goes here is not in the sum
 
 
@@ -84,7 +86,7 @@ def test_eight_parties_lose_two_at_different_steps(first, second):
     assert not exposed(sessions, plan)
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", AT_ONCE)
 def test_three_parties_cannot_lose_any(step):
     """Of two, each would learn the other's: nothing is opened, and nothing confirmed unless all three are there."""
     integers = plain(3)
@@ -105,6 +107,29 @@ def test_more_losses_than_planned_end_the_session(step):
     assert outcome.coordinator.failure is not None
     assert not given_away(sessions)
     assert not outcome.fits
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize(("m", "terms"), [(3, {}), (5, {"dropouts": 0}), (12, {"dropouts": 0})])
+def test_where_nobody_may_be_lost_survivors_are_signed_at_once(m, terms, rounds):
+    """Two exchanges a round; the list of everyone is signed with the words, and no share of a mask key is given."""
+    plan = plan_for(m, Integers(rounds=rounds), **terms)
+    sessions = parties(plan, plain(m))
+    outcome = converse(CoordinatorSession(plan), sessions)
+    assert outcome.fit.sums[0] == total(plain(m))
+    for session in sessions.values():
+        assert not session.memory.keys("1/agree")
+        assert "survivors" in Message.from_bytes(session.memory.recall("1/mask")).content
+    assert not any(one["gone"] for released in given_away(sessions).values() for one in released)
+
+
+def test_who_was_absent_counts_as_lost_already():
+    """One of four may be lost and does not join: the others need each other, and sign at once."""
+    plan = plan_for(4)
+    sessions = parties(plan, plain(4))
+    outcome = converse(CoordinatorSession(plan), sessions, lost=lambda who, _: who == 2)
+    assert outcome.fit.sums == (total(plain(4), [0, 1, 3]),)
+    assert not sessions[0].memory.keys("1/agree")
 
 
 def test_too_few_are_left_for_another_round():

@@ -1,4 +1,4 @@
-"""One round at the coordinator: three steps, each of which turns the parties' messages into replies. Pure.
+"""One round at the coordinator: its steps, each of which turns the parties' messages into replies. Pure.
 
 The coordinator proposes the survivors, gathers what they release, adds up, and relays keys and sealed shares for the
 next round. It learns the sum and, about everything else, uniform words.
@@ -47,7 +47,8 @@ class CoordinatorRound:
     def steps(self) -> Iterator[tuple[str, Callable[[Message], None], Close]]:
         """The steps in their order: name, what a message must be like, and how the step ends."""
         yield "mask", self._check_masked, self._propose
-        yield "agree", self._check_agreed, self._agreement
+        if not self.setting.ahead.unanimous:
+            yield "agree", self._check_agreed, self._agreement
         yield "unmask", self._check_released, self._open
 
     def _count(self, messages: Messages, needed: int) -> None:
@@ -72,25 +73,35 @@ class CoordinatorRound:
             raise malformed("Masked words do not have the hash that was signed.")
         if list(peers) != sorted(self._neighbours(message.sender, self._sealed)):
             raise malformed("A party has not masked for all of its neighbours.")
+        if self.setting.ahead.unanimous:
+            self._check_list(message, agreement(self.setting, frozenset(self._sealed)))
 
     def _propose(self, messages: Messages) -> Mapping[int, bytes]:
-        self._count(messages, self.setting.minimum)
+        unanimous = self.setting.ahead.unanimous
+        self._count(messages, len(self._sealed) if unanimous else self.setting.minimum)
         survivors = frozenset(messages)
         self.setting.check_survivors(survivors)
         self._masked, self.survivors = messages, survivors
         self._agreement_on = agreement(self.setting, survivors)
-        reply = encode({"survivors": bitmap(survivors, self.setting.size)})
-        return dict.fromkeys(messages, reply)
+        told = {"survivors": bitmap(survivors, self.setting.size)}
+        if not unanimous:
+            return dict.fromkeys(messages, encode(told))
+        self._agreed = {party: message.alone for party, message in messages.items()}
+        agreed = near(self.setting.graph, self._agreed)
+        return Replies(messages, lambda party: told | {"agreed": agreed(party)})
 
     # 2. agree
 
-    def _check_agreed(self, message: Message) -> None:
-        if message.content.get("survivors") != self._agreement_on:
+    def _check_list(self, message: Message, wanted: bytes) -> None:
+        if message.content.get("survivors") != wanted:
             raise malformed("A party has signed another list of survivors.")
-        if message.content.get("masked") != words_digest(self._masked[message.sender].body):
-            raise malformed("A party has signed other masked words than it has sent.")
         if not self.setting.last:
             check_keys(message)
+
+    def _check_agreed(self, message: Message) -> None:
+        self._check_list(message, self._agreement_on)
+        if message.content.get("masked") != words_digest(self._masked[message.sender].body):
+            raise malformed("A party has signed other masked words than it has sent.")
 
     def _agreement(self, messages: Messages) -> Mapping[int, bytes]:
         self._count(messages, self.setting.resilience.quorum + 1)
@@ -118,7 +129,8 @@ class CoordinatorRound:
         self.there = frozenset(messages)
         self.released = messages
         record = {party: _without_sealed(message) for party, message in messages.items()}
-        self.record = Record(self._adverts, self._masked, self._agreed, record)
+        agreed = {} if self.setting.ahead.unanimous else self._agreed
+        self.record = Record(self._adverts, self._masked, agreed, record)
         self.sums = open_sums(self.setting, self.record)
         self.hash = record_hash(self.setting, self.record.root(), self.survivors, codec.to_bytes(self.sums))
         return {}

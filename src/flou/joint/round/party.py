@@ -1,9 +1,10 @@
-"""One round at a party: mask, agree, unmask. Pure: messages in, messages out.
+"""One round at a party: mask, agree, unmask; or mask and agree at once. Pure: messages in, messages out.
 
 Secrets  were shared before (sharing.py)
 Masked   y = words + PRG(b) + sum over peers j of ± PRG(K_ij), the sign by which of the two numbers is smaller
 Choice   for every peer exactly one kind of share is given: of b when it is among the survivors, of s when not. The
          party signs one set of survivors a round, ever, and releases nothing before enough neighbours signed the same
+At once  where nobody may be lost there is one list only, and a party signs it together with its masked words
 Why      docs/explanation/proofs/masked-sums.md
 """
 
@@ -58,8 +59,11 @@ class PartyRound:
 
     # 1. mask
 
-    def mask(self, words: codec.Words) -> tuple[dict[str, Any], bytes]:
-        """The masked words, and what is signed about them. ``words`` is masked in place."""
+    def mask(self, words: codec.Words, ahead: RoundKeys | None = None) -> tuple[dict[str, Any], bytes]:
+        """The masked words, and what is signed about them. ``words`` is masked in place.
+
+        If everyone has to sign that everyone survives, this is signed at once, with the keys for another round.
+        """
         if words.shape != (self.setting.width // codec.LIMB, self.setting.length):
             raise malformed("The words do not have the agreed length and width.")
         keys = self.sharing.keys
@@ -70,7 +74,12 @@ class PartyRound:
             add_mask(words, key, 1 if self.party < peer else -1)
         data = codec.to_bytes(words)
         content = {"digest": mask_digest(self.setting, data), "peers": bitmap(self.peers, self.setting.size)}
-        return content, data
+        return (content | self._signed(self.everyone, ahead) if self.setting.ahead.unanimous else content), data
+
+    @property
+    def everyone(self) -> frozenset[int]:
+        """All whose shares came, and the party itself."""
+        return frozenset({self.party, *self.peers})
 
     # 2. agree
 
@@ -79,13 +88,23 @@ class PartyRound:
 
         With them go the keys for another round.
         """
+        return self._signed(survivors, ahead) | {"masked": words_digest(masked)}
+
+    def _signed(self, survivors: frozenset[int], ahead: RoundKeys | None) -> dict[str, Any]:
+        self.settle(survivors)
+        content: dict[str, Any] = {"survivors": self._agreement}
+        return content if ahead is None else content | {"keys": ahead.public()}
+
+    def settle(self, survivors: frozenset[int]) -> None:
+        """Take a list as the one that this party signs, or has signed; refuse any other."""
         if self.party not in survivors:
             raise ProtocolError(
                 "This party is said to be gone, and it is here.",
                 "Its neighbours would be asked for the key that takes off its masks.",
                 "Stop, and begin a new session.",
             )
-        if self.survivors is not None and self.survivors != survivors:
+        known = self.everyone if self.setting.ahead.unanimous else self.survivors
+        if known is not None and known != survivors:
             raise both_lists()
         self.setting.check_survivors(survivors)
         if any(other in survivors and other not in self.peers for other in self.neighbours):
@@ -95,8 +114,6 @@ class PartyRound:
                 "Stop, and ask who relays the messages.",
             )
         self.survivors, self._agreement = survivors, agreement(self.setting, survivors)
-        content: dict[str, Any] = {"survivors": self._agreement, "masked": words_digest(masked)}
-        return content if ahead is None else content | {"keys": ahead.public()}
 
     # 3. unmask
 
@@ -130,7 +147,7 @@ class PartyRound:
     def _signed_same(self, neighbour: int, message: Message) -> bool:
         if message.sender != neighbour:
             return False
-        message.check(self.setting.roster, self.setting.id, "agree")
+        message.check(self.setting.roster, self.setting.id, self.setting.ahead.agreeing)
         return bool(message.content.get("survivors") == self._agreement)
 
 

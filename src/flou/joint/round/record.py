@@ -42,7 +42,7 @@ class Record:
 
     adverts: Mapping[int, Message]  # what shows the keys
     masked: Mapping[int, Message]  # of the survivors, words attached
-    agreed: Mapping[int, Message]
+    agreed: Mapping[int, Message]  # none where survivors are signed with the masked words
     released: Mapping[int, Message]
 
     @property
@@ -78,7 +78,7 @@ class Record:
         the own masked words once more, and released secrets are held against the commitments of signed messages.
         """
         for message in self.adverts.values():
-            message.check(setting.roster, *setting.ahead.keys)
+            setting.ahead.check_advert(message)
         for message in self.agreed.values():
             message.check(setting.roster, setting.id, "agree")
         for party, message in self.masked.items():
@@ -91,8 +91,10 @@ class Record:
         senders = self.masked.keys() | self.agreed.keys() | self.released.keys()
         if not senders <= self.adverts.keys() & setting.cohort or not self.adverts.keys() <= setting.graph.keys():
             raise malformed("The record of a round has messages of parties that have not taken part in it.")
-        wanted = agreement(setting, self.survivors)
-        signers = {party for party, message in self.agreed.items() if message.content.get("survivors") == wanted}
+        if setting.ahead.unanimous and self.agreed:
+            raise malformed("The record of a round has lists of survivors that were signed before.")
+        wanted, lists = agreement(setting, self.survivors), self.masked if setting.ahead.unanimous else self.agreed
+        signers = {party for party, message in lists.items() if message.content.get("survivors") == wanted}
         for party in self.released:
             if party not in signers or len(signers.intersection(setting.graph[party])) < setting.resilience.quorum:
                 raise ProtocolError(

@@ -9,6 +9,7 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import encode
 from flou.joint.agreement.identity import Roster
 from flou.joint.masking.resilience import Resilience
+from flou.joint.round.messages import Message, malformed
 
 __all__ = ["Ahead", "Setting"]
 
@@ -27,9 +28,25 @@ class Ahead:
         """How many of so many holders restore a secret: all of them when every loss has happened before they got it."""
         return min(self.resilience.threshold, holders)
 
+    @property
+    def unanimous(self) -> bool:
+        """Whether all neighbours have to sign the survivors: then there is one list only, that of everyone."""
+        return self.resilience.quorum == self.resilience.neighbours
+
+    @property
+    def agreeing(self) -> str:
+        """The step in which survivors are signed: a list that is known beforehand, together with the masked words."""
+        return "mask" if self.unanimous else "agree"
+
     def after(self, place: bytes) -> Ahead:
         """The same for the round after one with this number."""
-        return replace(self, keys=(place, "agree"), place=place)
+        return replace(self, keys=(place, self.agreeing), place=place)
+
+    def check_advert(self, message: Message) -> Message:
+        """Refuse a message as the one that shows its sender's keys if it was not signed as this."""
+        if message.attachment:
+            raise malformed("More is told than the keys of a party.")
+        return message.check(self.roster, *self.keys)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Sharing:
             advert = adverts[neighbour]
             if advert.sender != neighbour:
                 raise malformed("A key is not from the party that it is said to be from.")
-            self.adverts[neighbour] = advert.check(ahead.roster, *ahead.keys)
+            self.adverts[neighbour] = ahead.check_advert(advert)
         self.peers: tuple[int, ...] = ()
         self.held: dict[int, tuple[bytes, bytes]] = {}  # shares of a peer's b and of its s
         self._ciphers: dict[int, ChaCha20Poly1305] = {}

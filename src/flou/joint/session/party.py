@@ -187,15 +187,17 @@ class PartySession:
         following = None if setting.last else self._keys(number + 1, setting.id)
         content, masked, fresh = Told(), b"", self.memory.recall(f"{number}/mask") is None
         if fresh:
-            content, masked = state.mask(self._words(setting, ask))
+            content, masked = state.mask(self._words(setting, ask), following)
         told = yield from self._say(setting.id, (number, "mask"), content, masked)
         survivors = frozenset(members(told.get("survivors"), setting.size))
-        sent = Message.from_bytes(self.memory.recall(f"{number}/mask"))
-        lost = survivors != {self.party, *state.peers}  # otherwise the list is on disk already, with the peers
-        if lost and not fresh and self.memory.recall(f"{number}/agree") is None:
-            raise forgotten()
-        content = state.agree(survivors, sent.body, following)
-        told = yield from self._say(setting.id, (number, "agree"), content, sure=lost)
+        if setting.ahead.unanimous:
+            state.settle(survivors)
+        else:
+            lost, sent = survivors != state.everyone, Message.from_bytes(self.memory.recall(f"{number}/mask"))
+            if lost and not fresh and self.memory.recall(f"{number}/agree") is None:
+                raise forgotten()  # the list of everyone is on disk already, with the peers
+            content = state.agree(survivors, sent.body, following)
+            told = yield from self._say(setting.id, (number, "agree"), content, sure=lost)
         told = yield from self._say(setting.id, (number, "unmask"), *state.unmask(messages(told, "agreed"), following))
         if told.get("survivors") != bitmap(survivors, setting.size):
             raise wrong_sums()

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from flou import Boolean, Integers, Interval, Schema
+from flou.bits import SeededBits
 from flou.central import Price
+from flou.central.mean import MeanUncertainty
 from flou.central.moment_noise import MomentNoise
 from flou.central.question import Context
+from flou.central.total import TotalUncertainty
 from flou.mechanisms import Laplace
 from flou.summaries.array_rows import ArrayRows
-from flou.summaries.moments import MomentGrid, Moments
+from flou.summaries.moments import OF_MEANS, OF_TOTALS, MomentGrid, Moments
 from privacy.exhaustive import neighbours, tables
 
 INTERVAL = Interval(-2, 3)
@@ -24,6 +27,7 @@ GRIDS = [
     MomentGrid.of("x", Integers(0, 4)),
     MomentGrid.of("x", Integers(-3, 9)),
     MomentGrid.of("x", INTERVAL),
+    MomentGrid.of("x", INTERVAL, OF_TOTALS),
     MomentGrid.of("x", Integers(0, 10**6)),
 ]
 SOME = {  # rows of each grid: all of them where there are few, the ends and many in between otherwise
@@ -139,3 +143,19 @@ def test_noise_is_fine_enough_to_be_continuous():
         assert noise(GRIDS[0], price=Price.of(epsilon)).mechanism.noise.scale >= 64
         assert noise(GRIDS[0], price=Price.of(rho=epsilon)).mechanism.noise.sigma >= 64
         assert noise(GRIDS[0], price=Price.of(epsilon, 0.5)).mechanism.noise.standard_deviation >= 64
+
+
+@pytest.mark.parametrize(("law", "cells"), [(MeanUncertainty, OF_MEANS), (TotalUncertainty, OF_TOTALS)])
+@pytest.mark.parametrize("known", [None, 10**12])
+def test_intervals_include_the_grid(law, cells, known):
+    """Where many rows are moved the same way by half a cell, and noise is nothing next to it, intervals still hold."""
+    rows, grid = 10**12, MomentGrid.of("x", Interval(-1, 1), cells)
+    sums = rows * ArrayRows({"x": [0.0]}).collect([grid.request()])[0]  # 0 is the edge of two cells
+    context = Context(Schema({"x": grid.domain}, relation="substitute"), known, bits=SeededBits(5))
+    uncertainty = law((MomentNoise(grid, HALF, context).release(sums),), grouped=False)
+    moved = grid.rounding * (rows if law is TotalUncertainty else 1)
+    low, high = uncertainty.data(0.95)
+    assert abs(uncertainty.values[0]) == pytest.approx(moved, rel=0.05)
+    assert low <= 0 <= high
+    assert high - low < 2.2 * moved
+    assert uncertainty.grid == pytest.approx(moved, rel=1e-3)

@@ -18,7 +18,7 @@ from flou.central.quantile_grid import QuantileGrid
 from flou.central.quantile_plan import METHODS, SINGLE, QuantilePlan
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace
-from flou.mechanisms.quantiles import SortedRecords
+from flou.mechanisms.quantiles import SortedRecords, Tree
 from mechanisms.quantiles.tiny import follows
 
 SALARY = flou.Interval(0, 300_000)
@@ -216,6 +216,36 @@ def test_the_choice_is_told():
 def plan_of(many, epsilon=1, rows=None, method="auto", relation="add-remove"):
     ps = tuple(Fraction(i, many + 1) for i in range(1, many + 1))
     return QuantilePlan(ps, Fraction(epsilon), relation, method, Fraction(0), rows)
+
+
+def test_a_tree_is_as_high_as_records_allow():
+    """By what is public alone: records times epsilon, which count twice where noise is half as wide."""
+
+    def heights(relation, epsilon=1):
+        sizes = (0, 149, 150, 2_999, 3_000, 99_999, 100_000)
+        return [plan_of(999, epsilon, rows=n, relation=relation).mechanism.height for n in sizes]
+
+    assert heights("substitute") == [1, 1, 2, 2, 3, 3, 4]
+    assert heights("add-remove") == [1, 2, 2, 3, 3, 4, 4]
+    assert heights("substitute", Fraction(1, 10)) == [1, 1, 1, 2, 2, 3, 3]
+    assert plan_of(999).mechanism.height == 4
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1])
+def test_a_lower_tree_is_nearer_where_records_are_few(epsilon):
+    """99 quantiles of 1,000 records between tight bounds: closer than 16^4 leaves by a half at least."""
+    ps = np.arange(1, 100) / 100
+    rows = np.sort(salaries(1000))
+
+    def error(ask):
+        found = np.searchsorted(rows, [np.asarray(ask()) for _ in range(12)])
+        return np.abs(found - 1000 * ps).mean()
+
+    opened = table(rows, relation="substitute")
+    lower = error(lambda: opened.quantiles("x", ps, epsilon=epsilon).value)
+    records, grid = SortedRecords(SALARY.with_cells(2**20).encode(rows), cells=2**20), SALARY.with_cells(2**20)
+    higher = error(lambda: grid.decode(Tree(ps, epsilon=epsilon, relation="substitute").sample(records)))
+    assert lower < higher / 1.5
 
 
 def test_only_a_choice_that_needs_the_number_of_records_pays_for_it():

@@ -10,9 +10,8 @@ import pytest
 
 from flou.domain import Categories, Integers, Interval
 from flou.errors import InvalidParameter
-from flou.summaries import Code, Counts, MomentGrid, Sums, array_rows, duck_rows, duck_sql, rows_of
+from flou.summaries import Code, Counts, MomentGrid, Sums, array_rows, duck_query, duck_sql, rows_of
 from flou.summaries.edges import ends
-from flou.summaries.spread import SCALE
 from summaries.engines import Made, as_duckdb
 
 generator = np.random.default_rng(20261117)
@@ -52,23 +51,6 @@ def test_sums_beyond_64_bits(opened):
     assert max(found) > 2**64
 
 
-def test_one_query(monkeypatch):
-    """DuckDB reads the rows once, however many requests are asked together."""
-    asked = []
-    fetched = duck_rows.DuckRows._fetched
-    monkeypatch.setattr(
-        duck_rows.DuckRows, "_fetched", lambda self, relation: asked.append(relation) or fetched(self, relation)
-    )
-    rows = rows_of(as_duckdb(MADE))
-    grid = MomentGrid.of("x", Interval(0, 100))
-    g = Code("n", Interval(0, 2**31, cells=4))
-    requests = [Sums(TERMS), Sums(TERMS, by=g), Counts((g,)), grid.request(), grid.request(g), Counts((COARSE, g))]
-    together = rows.collect(requests)
-    assert len(asked) == 1
-    for request, answer in zip(requests, together, strict=True):
-        assert (rows.collect([request])[0] == answer).all()
-
-
 DOMAINS = [
     Interval(0, 100, cells=2**31),
     Interval(0, 0.3, step=0.1),
@@ -97,13 +79,17 @@ def wrong_engines():
     """Rules that look right: no floor, a last cell too many or none, a spread cut and not rounded, 32 bits."""
     read, clipped = duck_sql.ColumnSQL.cell, duck_sql.clipped_sql
     yield duck_sql.ColumnSQL, "cell", lambda *given: read(*given).replace("FLOOR(", "(")
-    yield duck_rows, "clipped_sql", lambda *given: clipped(*given).replace("'1073741823.5'", "'1073741824.5'")
+    yield duck_query, "clipped_sql", lambda *given: clipped(*given).replace("'33554431.5'", "'33554432.5'")
     yield (
-        duck_rows,
+        duck_query,
         "clipped_sql",
         lambda cell, domain: clipped(cell, domain).replace(f"isfinite({cell} * ", "abs(1 / "),
     )
-    yield duck_rows, "squared_sql", lambda cell: f"floor({cell} * {cell} * {SCALE}::DOUBLE) / {SCALE}::DOUBLE"
+    yield (
+        duck_query,
+        "squared_sql",
+        lambda cell, spread: f"floor({cell} * {cell} * {spread.scale}::DOUBLE) / {spread.scale}::DOUBLE",
+    )
     yield duck_sql, "_double", lambda number: f"{float(np.float32(number))!r}::DOUBLE"
 
 
@@ -122,35 +108,6 @@ def test_wrong_rules_are_seen(monkeypatch, module, name, wrong):
     except Exception:
         return
     assert (found != expected).any()
-
-
-def test_passes_of_more_rows_than_limbs_hold(monkeypatch):
-    """Where averages of 16 bits could round a sum, those of 8 bits are asked for, and give the same integers."""
-    g = Code("n", Interval(0, 2**31, cells=4))
-    requests = [Sums(TERMS), Sums(TERMS, by=g), MomentGrid.of("x", Interval(0, 100)).request(g)]
-    rows = rows_of(as_duckdb(MADE))
-    expected = rows.collect(requests)
-    asked = []
-    fetched = duck_rows.DuckRows._fetched
-    monkeypatch.setattr(
-        duck_rows.DuckRows, "_fetched", lambda self, relation: asked.append(relation) or fetched(self, relation)
-    )
-    for most, passes in ((5000 << 16, 2), ((5000 << 16) + 1, 1)):
-        asked.clear()
-        monkeypatch.setattr(duck_rows, "AVERAGED", most)
-        for one, other in zip(rows.collect(requests), expected, strict=True):
-            assert (one == other).all()
-        assert len(asked) == passes
-
-
-@pytest.mark.parametrize("bits", duck_rows.LIMBS)
-def test_averages_hold_sums(bits):
-    """The nearest whole number to n times a rounded average is the sum, up to the largest sum that is averaged."""
-    for n in [1, 3, 7, 10**9 + 7, *generator.integers(1, duck_rows.AVERAGED >> bits, 2000).tolist()]:
-        total = int(generator.integers(0, min(n << bits, duck_rows.AVERAGED - 1), endpoint=True))
-        for exact in (total, (n << bits) - 1):
-            average = np.array([exact], dtype=np.float64) / n
-            assert int(np.rint(average * np.array([n]))[0]) == exact
 
 
 def test_requests_that_cannot_be_summed_are_refused():

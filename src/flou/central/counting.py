@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from flou.central.price import width_of
 from flou.laws import Law
 from flou.laws.law import Floats
-from flou.laws.normal import log_gamma
+from flou.laws.normal import log_gamma, ndtri
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
 from flou.theory.tails import surprise
@@ -32,6 +32,7 @@ __all__ = ["CountUncertainty"]
 
 SMALL = 2000  # variances of counts, and widths of noises, up to which probabilities are summed over exactly
 TOGETHER = 128  # counts whose rates are searched at once: enough for speed, few enough for the cache
+HALVINGS = 10
 TABLE = 2**13  # of factorials: more than any Poisson count that is summed over
 
 
@@ -80,7 +81,8 @@ class CountUncertainty(Uncertainty):
     def _rates(self, y: NDArray[np.int64], level: float) -> Floats:
         """The lower and the upper ends for several counts, searched for together."""
         tail, most = (1 - level) / 2, math.inf if self.rows is None else float(self.rows)
-        step = np.maximum(np.maximum(4 * self._width, 4 * np.sqrt(np.maximum(y, 1))), 4.0)
+        sampled = ndtri(1 - tail) * np.sqrt(self._variance(np.maximum(y, 1.0)))
+        reach = np.hypot(sampled, self.noise.interval(level)[1] + 1.0)  # about how far the ends are
         counts, side = np.concatenate([y, y]), np.repeat([-1, 1], y.size)
         limit = np.where(side < 0, 0.0, most)
 
@@ -90,7 +92,7 @@ class CountUncertainty(Uncertainty):
             result[doubtful] = self._one_sided(rate[doubtful], tail) == -side[doubtful]
             return np.asarray(result)
 
-        return _crossing(surprised, counts.astype(np.float64), np.concatenate([-step, step]), limit).reshape(2, -1)
+        return _crossing(surprised, counts.astype(np.float64), np.concatenate([-reach, reach]), limit).reshape(2, -1)
 
     def _one_sided(self, rate: Floats, tail: float) -> NDArray[np.int64]:
         """The side of a rate on which no count is a surprise, so that the other one has both tails.
@@ -153,20 +155,28 @@ def _table() -> Floats:
     return np.asarray(log_gamma(np.arange(1.0, TABLE + 1)))
 
 
-def _crossing(surprised: Callable[[Floats], NDArray[np.bool_]], start: Floats, step: Floats, limit: Floats) -> Floats:
-    """Walk from rates that are no surprise until they are, and bisect; stop at the limits."""
-    inside, outside = start, start + step
+def _crossing(surprised: Callable[[Floats], NDArray[np.bool_]], start: Floats, reach: Floats, limit: Floats) -> Floats:
+    """Walk from rates that are no surprise until they are, and halve; stop at the limits.
+
+    ``reach`` says about how far that is. The answer is rounded outwards, by less than a thousandth of it as a rule.
+    """
+
+    def within(rate: Floats) -> Floats:
+        return np.where(reach < 0, np.maximum(rate, limit), np.minimum(rate, limit))
+
+    inside, step, outside = start, reach, within(start + 1.25 * reach)
     while True:
-        outside = np.where(step < 0, np.maximum(outside, limit), np.minimum(outside, limit))
         on = ~surprised(outside)
         inside = np.where(on, outside, inside)
         on &= outside != limit
         if not on.any():
             break
         step = np.where(on, 2 * step, step)
-        outside = np.where(on, outside + step, outside)
-    for _ in range(16):
-        middle = (inside + outside) / 2
+        outside = within(np.where(on, outside + step, outside))
+    middle = within(start + 0.75 * reach)
+    for _ in range(HALVINGS):
+        middle = np.where((inside <= middle) == (middle <= outside), middle, (inside + outside) / 2)
         far = surprised(middle)
         inside, outside = np.where(far, inside, middle), np.where(far, middle, outside)
-    return inside
+        middle = (inside + outside) / 2
+    return outside

@@ -4,7 +4,7 @@ Law        see ``moment_noise.py``: three noises of scale about 1/epsilon rows (
 Guarantee  that of the price, in total: epsilon-DP, (epsilon, delta)-DP or rho-zCDP
 Why        a row's moments have a constant L1 norm, so the rows, the total and the spread are paid for once
 Error      standard deviation (upper - lower) / (epsilon n) times 1 to 1.6, known exactly; the interval inverts the law
-Numerics   exact integers on a grid of 2^31 cells until the noise is drawn
+Numerics   exact integers on a grid of 2^26 cells until the noise is drawn; the intervals include the grid
 Limits     with few rows next to 1/epsilon the interval is the whole range, and says so
 Source     the unit-norm moments are flou's own; documents 000 (3.1) and 003 for the Laplace mechanism
 Proof      docs/explanation/proofs/moments.md
@@ -25,7 +25,7 @@ from flou.summaries.moments import MomentGrid
 
 __all__ = ["Mean"]
 
-TOGETHER = 1024  # groups whose intervals are searched at once: enough for speed, few enough for the cache
+TOGETHER = 512  # groups whose intervals, of two ends, are searched at once: enough for speed, few enough for the cache
 
 
 @dataclass(frozen=True)

@@ -186,4 +186,4 @@ def mean_intervals(groups: Sequence[NoisyMoments], level: float, *, sampling: bo
         weights = of_total - m[..., None] * of_rows
         return surprise(noise, weights, tau, total[:, None] - m * rows[:, None]) >= 1 - level
 
-    return np.array([accepted_end(accepted, mean, end) for end in (0.0, 1.0)])
+    return accepted_end(accepted, mean, np.array([[0.0], [1.0]]))

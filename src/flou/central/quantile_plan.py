@@ -1,7 +1,8 @@
 """How quantiles are drawn: which method, and what pays for the intervals.
 
 Many quantiles are drawn best together where records are many, and from one noisy distribution where they are few. How
-many there are is public, or it is bought for a small share of epsilon: the choice depends on nothing else.
+many there are is public, or it is bought for a small share of epsilon: the choice depends on nothing else. So does the
+height of the tree. With the least records it has 16 leaves, and bounds that are ten times too wide leave one to them.
 
 For a share of epsilon, records are counted around the quantiles once these are public (``quantile_ranks.py``). A tree
 has counted everything already, so that its intervals are free.
@@ -33,6 +34,7 @@ from flou.mechanisms.quantiles import (
     Tree,
 )
 from flou.mechanisms.quantiles.dithered import Dithered
+from flou.mechanisms.quantiles.tree import HEIGHT
 from flou.parameters import Relation
 
 __all__ = ["METHODS", "Drawn", "QuantilePlan"]
@@ -41,6 +43,7 @@ SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer on
 METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", "tree", "histogram")
 FEW, JOINTLY = 20, 150  # up to these, quantiles cost least together: in any case, and where records are many
 CROWDED = {"substitute": 20, "add-remove": 40}  # with fewer records times epsilon for each, joint ones drift into gaps
+LOWER = ((150, 1), (3_000, 2), (100_000, 3))  # with fewer records times epsilon, trees of these heights
 FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: the number of records is off by a few percent where it matters
 NEAR = 200  # over epsilon: ranks from a target within which nearly all draws look
 
@@ -109,9 +112,22 @@ class QuantilePlan:
         return Fraction(0) if self.choice[0] == "tree" else self.intervals
 
     @property
+    def height(self) -> int:
+        """Of a tree: where records are few, noise on many levels hides more of them than a wide leaf does.
+
+        Under add/remove the noise is half as wide, as if there were twice as many.
+        """
+        if self.rows is None:
+            return HEIGHT
+        seen = self.rows * self.epsilon * (1 if self.relation == "substitute" else 2)
+        return next((height for most, height in LOWER if seen < most), HEIGHT)
+
+    @property
     def mechanism(self) -> QuantileMechanism:
         """What draws the quantiles themselves."""
         options: dict[str, Any] = {"epsilon": (1 - self.share) * self.epsilon, "relation": self.relation}
+        if self.choice[0] == "tree":
+            options["height"] = self.height
         kinds: dict[str, type[QuantileMechanism]] = {
             "permute-and-flip": PermuteAndFlipQuantile,
             "inverse-sensitivity": GridInverseSensitivity,

@@ -5,7 +5,8 @@ Law        see ``moment_noise.py``; with a bound at zero and an epsilon the tota
 Guarantee  that of the price, in total: epsilon-DP, (epsilon, delta)-DP or rho-zCDP
 Why        the spread rides along free: t + t (1 - t) <= 1
 Error      known exactly: a sum of at most three independent noises
-Numerics   exact integers on a grid of 2^31 cells until the noise is drawn
+Numerics   exact integers on a grid of 2^31 cells until the noise is drawn; the intervals include the grid, half a cell
+           for each row, unless the sum counts from zero, where the number of rows is not released
 Limits     the population's sum is that of a sample of random size (Poisson), or of the known size under substitution
 Source     documents 000 (3.1) and 003
 Proof      docs/explanation/proofs/moments.md
@@ -23,7 +24,7 @@ from flou.central.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.moment_noise import MomentNoise, NoisyMoments
 from flou.central.question import Context
 from flou.laws.law import Floats
-from flou.summaries.moments import MomentGrid
+from flou.summaries.moments import OF_TOTALS, MomentGrid
 from flou.theory.tails import half_widths
 
 __all__ = ["Total"]
@@ -37,7 +38,7 @@ class Total(ColumnQuestion):
     _divides = False
 
     def _noise(self, context: Context) -> MomentNoise:
-        grid = MomentGrid.of(self.column, context.domain(self.column))
+        grid = MomentGrid.of(self.column, context.domain(self.column), OF_TOTALS)
         return MomentNoise(grid, self._price, context, from_zero=grid.lower == 0)
 
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
@@ -60,12 +61,12 @@ class TotalUncertainty(ColumnUncertainty):
         tau = np.array([_sampling(group) for group in self.groups]) if sampling else np.zeros(1)
         weights = group.weights(total=grid.width, rows=grid.lower)
         half = half_widths(group.noise.mechanism.noise, weights, tau, level)
+        half = half + grid.rounding * np.array([max(group.rows, 0.0) for group in self.groups])
         return self.values - half, self.values + half
 
     @property
     def grid(self) -> float:
-        group = self.groups[0]
-        return group.noise.grid.rounding * max(group.rows, 1.0)
+        return self.groups[0].noise.grid.rounding * max(1.0, *(group.rows for group in self.groups))
 
 
 def _sampling(group: NoisyMoments) -> float:

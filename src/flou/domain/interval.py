@@ -105,7 +105,7 @@ class Interval:
     @property
     def missing_code(self) -> int:
         """The cell of ``missing``."""
-        return int(self._grid(np.array([self.missing]))[0])
+        return int(self._clipped(self._quotients(np.array([self.missing])))[0])
 
     def with_cells(self, cells: int) -> Interval:
         """The same bounds on another grid."""
@@ -124,22 +124,26 @@ class Interval:
                 doubles = (
                     part.astype(np.float64, copy=False) if numeric else each(part, _as_float, math.nan, np.float64)
                 )
-                numbers = self._grid(doubles, room[: len(part)])
+                numbers = self._quotients(doubles, room[: len(part)])
+                if not (numbers.max() < self.cells and numbers.min() >= 0):  # or one is NaN
+                    self._clipped(numbers)[np.isnan(numbers)] = missing
                 if null is not None:
                     numbers[null[here]] = missing
-                if math.isnan(numbers.max()):
-                    numbers[np.isnan(numbers)] = missing
                 codes[here] = numbers
         return codes
 
-    def _grid(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """The codes of numbers, before the cast that drops what comes after the point; NaN stays.
+    def _quotients(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """The codes of numbers within the bounds, before the cast that drops what comes after the point; NaN stays."""
+        places = np.subtract(x, self.lower, out=out) if self.lower else x  # which is the same without lower
+        return np.divide(places, self.step, out=out)
+
+    def _clipped(self, quotients: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same array, within the bounds.
 
         Rounding is monotone: whatever lies beyond a bound, also an infinite quotient, is clipped to the bound's code.
+        Nothing is below 0 then, where the cast would not be the floor.
         """
-        out = np.subtract(x, self.lower, out=out)
-        out /= self.step
-        return np.clip(out, 0.0, self.cells - 1, out=out)  # nothing is below 0, where the cast would not be the floor
+        return np.clip(quotients, 0.0, self.cells - 1, out=quotients)
 
     def decode(self, codes: object) -> NDArray[np.float64]:
         """The middle of each cell."""

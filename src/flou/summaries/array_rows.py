@@ -23,7 +23,7 @@ from flou.summaries.rows import Rows, Spans, Tally
 
 __all__ = ["ArrayRows"]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 19
 _MASK = (1 << LIMB) - 1
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -235,7 +235,7 @@ def _summed(term: Term, code: Any, groups: NDArray[np.int64] | None, request: Su
         limb = product if largest <= _MASK else (product >> shift) & _MASK
         if groups is None:
             part: Any = int(np.sum(limb))
-        else:  # a chunk of 2^20 limbs of 22 bits stays below 2^53, where floats are exact
+        else:  # a chunk of 2^19 limbs of 22 bits stays below 2^53, where floats are exact
             part = np.bincount(groups, weights=limb, minlength=request.shape[0]).astype(np.int64).astype(object)
         total = total + part * (1 << shift)
     return total

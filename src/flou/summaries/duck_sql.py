@@ -25,7 +25,7 @@ import numpy as np
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
-from flou.summaries.spread import NEAREST, SCALE
+from flou.summaries.spread import NEAREST, Spread
 
 __all__ = ["ColumnSQL", "clipped_sql", "condition_sql", "literal", "middle", "quoted", "rounded_sql", "squared_sql"]
 
@@ -61,13 +61,13 @@ class ColumnSQL:
         number = self._number() if self.kind in _REAL else None
         return f"{self.name} IS NOT NULL" if number is None else f"{number} <= {_double(math.inf)}"
 
-    def cell(self, domain: Domain) -> str | None:
-        """floor((x - lower) / step) from the ``middle``, not clipped to the cells that there are; None without one."""
+    def cell(self, domain: Domain, centred: bool = True) -> str | None:
+        """floor((x - lower) / step) from the ``middle``, or from 0, not clipped to the cells that there are; if any."""
         number = self.name if self.kind in _REAL else self._number()
         if not isinstance(domain, Interval) or domain.size == 1 or number is None:
             return None
         place = number if domain.lower == 0 else f"({number} - {_double(domain.lower)})"
-        return f"FLOOR({place} / {_double(domain.step)}) - {_double(middle(domain))}"
+        return f"FLOOR({place} / {_double(domain.step)})" + (f" - {_double(middle(domain))}" if centred else "")
 
     def code(self, domain: Domain, cell: str | None = None) -> str:
         """The code of each row that was ``read``, or whose ``cell`` was: a whole number that is never NULL."""
@@ -270,9 +270,9 @@ def _integers(x: str, domain: Integers, otherwise: str) -> str:
     )
 
 
-def squared_sql(cell: str) -> str:
-    """What the ``Spread`` of a cell from the ``middle`` lacks to the most, in units of 1 / SCALE, a DOUBLE."""
-    return rounded_sql(f"{cell} * {cell}", round(1 / SCALE))
+def squared_sql(cell: str, spread: Spread) -> str:
+    """What the ``Spread`` of a cell from the ``middle`` lacks to the most, in units of 1 / its scale, a DOUBLE."""
+    return rounded_sql(f"{cell} * {cell}", round(1 / spread.scale))
 
 
 def rounded_sql(x: str, unit: int) -> str:

@@ -19,7 +19,7 @@ from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.keys import LARGEST
-from flou.summaries.spread import MIDDLE, MOST, NEAREST, SCALE, Spread
+from flou.summaries.spread import MOST, NEAREST, Spread
 
 __all__ = ["ColumnExpression", "condition_expression"]
 
@@ -45,8 +45,8 @@ class ColumnExpression:
         missing = domain.missing_code
         if isinstance(domain, Spread):
             cell = self.code(domain.grid).cast(nw.Float64())
-            middle = cell - nw.lit(MIDDLE)
-            nearest = middle * middle * nw.lit(SCALE) + nw.lit(NEAREST) - nw.lit(NEAREST)
+            middle = cell - nw.lit(domain.middle)
+            nearest = middle * middle * nw.lit(domain.scale) + nw.lit(NEAREST) - nw.lit(NEAREST)
             return nw.lit(MOST, nw.Int64()) - nearest.cast(nw.Int64())
         if self.kind == nw.Boolean:
             no, yes = domain.encode(np.array([False, True])).tolist()

@@ -19,6 +19,7 @@ from flou.summaries.rows import Rows
 
 __all__ = ["rows_of"]
 
+LARGE = 2**26  # bytes of Parquet files whose rows are counted before they are read: the files say how many there are
 _TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
 
@@ -57,6 +58,7 @@ def _file(path: str) -> Rows:
         )
     connection = duckdb.connect(config={"temp_directory": _spill()})
     connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")  # for progress.py
+    connection.execute("SET perfect_ht_threshold = 17")  # codes of 16 bits, or NULL, are grouped without a hash table
     if "://" not in path:  # reading ahead helps over a network; from a disk it is one more copy of everything
         connection.execute("SET disable_parquet_prefetching = true")
     files = [path] if Path(path).is_file() else _matches(connection, path)
@@ -71,7 +73,8 @@ def _file(path: str) -> Rows:
         if name.endswith(".parquet"):
             listed = ", ".join(map(literal, escaped))
             relation = connection.sql(f"SELECT * FROM read_parquet([{listed}])")
-            return DuckRows(relation, engine="duckdb (parquet)", keep=connection)
+            counted = relation if "://" in path or sum(Path(file).stat().st_size for file in files) > LARGE else None
+            return DuckRows(relation, engine="duckdb (parquet)", keep=connection, counted=counted)
         relation = read_text(connection, files, escaped)
         return DuckRows(relation, as_text=True, engine="duckdb (csv)", keep=connection)
 

@@ -1,6 +1,7 @@
 """Spans of codes in DuckDB's SQL: a hash table of the runs of codes that they are made of.
 
-A comparison with each span would be shorter, but DuckDB computes the code anew for each of them.
+A comparison with each span would be shorter, but DuckDB computes the code anew for each of them. Runs are as long as
+the largest power of two that divides all edges.
 """
 
 from __future__ import annotations
@@ -8,19 +9,56 @@ from __future__ import annotations
 import functools
 import operator
 
+from flou.domain import Domain, Interval
+from flou.summaries.duck_sql import ColumnSQL
 from flou.summaries.rows import Spans
 
-__all__ = ["spans_sql"]
+__all__ = ["rows_sql", "run_of", "spans_sql"]
 
 MOST = 1 << 18  # runs in the table
 
 
+def rows_sql(column: ColumnSQL, domain: Domain, spans: Spans) -> str | None:
+    """Whether the code of a row lies in one of some spans, before codes are computed; None where only they can tell.
+
+    Let q be (x - lower) / step as doubles round it: x has the code floor(q) where 0 <= q < cells. Doubles scale exactly
+    by powers of two, so that on the grid with cells as long as runs the quotient is q / run, and its floor is the run
+    of the code. It is rounded anew only if it is too small for a double, or q too large: in the first run and beyond
+    the last one. Neither of these is in the table, nor is a negative run: spans that hold the first or the last code,
+    which rows beyond the bounds have, are left to ``spans_sql``. NULL and NaN count as NaN, which equals itself in
+    DuckDB, and is in the table where the spans hold the code of what is missing.
+    """
+    run = run_of(spans)
+    if not isinstance(domain, Interval) or not spans or spans[0][0] == 0 or spans[-1][1] == domain.size:
+        return None
+    coarse = domain.with_cells(max(domain.size // run, 1))
+    cell = column.cell(coarse, centred=False)
+    if cell is None or coarse.step != domain.step * run or _many(spans, run):
+        return None
+    listed = f"SELECT CAST(unnest(range(a, b)) AS DOUBLE) FROM {_table(spans, run)}"
+    if any(a <= domain.missing_code < b for a, b in spans):
+        listed += " UNION ALL SELECT 'nan'::DOUBLE"
+    return f"coalesce({cell}, 'nan'::DOUBLE) IN ({listed})"
+
+
 def spans_sql(code: str, spans: Spans) -> str:
     """Whether a code lies in one of some spans."""
-    edges = functools.reduce(operator.or_, (edge for span in spans for edge in span), 0)
-    run = edges & -edges  # the largest power of two that divides them all
-    if not spans or sum(b - a for a, b in spans) > MOST * run:
+    run = run_of(spans)
+    if not spans or _many(spans, run):
         return " OR ".join(f"({code} >= {a} AND {code} < {b})" for a, b in spans) or "false"
-    runs = ", ".join(f"({a // run}, {b // run})" for a, b in spans)
-    listed = f"SELECT unnest(range(a, b)) FROM (VALUES {runs}) AS spans(a, b)"
-    return f"CAST(FLOOR({code} / {run}) AS BIGINT) IN ({listed})"
+    return f"CAST(FLOOR({code} / {run}) AS BIGINT) IN (SELECT unnest(range(a, b)) FROM {_table(spans, run)})"
+
+
+def run_of(spans: Spans) -> int:
+    """How many codes a run has."""
+    edges = functools.reduce(operator.or_, (edge for span in spans for edge in span), 0)
+    return edges & -edges
+
+
+def _many(spans: Spans, run: int) -> bool:
+    return sum(b - a for a, b in spans) > MOST * run
+
+
+def _table(spans: Spans, run: int) -> str:
+    """The first run of each span, and the one after its last."""
+    return f"(VALUES {', '.join(f'({a // run}, {b // run})' for a, b in spans)}) AS spans(a, b)"

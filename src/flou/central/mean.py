@@ -13,6 +13,7 @@ Proof      docs/explanation/proofs/moments.md
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from flou.summaries.moments import MomentGrid
 
 __all__ = ["Mean"]
 
-TOGETHER = 512  # groups whose intervals, of two ends, are searched at once: enough for speed, few enough for the cache
+TOGETHER = 256  # groups whose two intervals are searched at once: enough for speed, few enough for the cache
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,17 @@ class MeanUncertainty(ColumnUncertainty):
     def values(self) -> Floats:
         return np.array([self._grid.lower + self._grid.width * group.mean for group in self.groups])
 
+    @cached_property
+    def _searched(self) -> dict[float, Floats]:
+        """By level, the ends for the rows and for the population."""
+        return {}
+
     def _ends(self, level: float, sampling: bool) -> tuple[Floats, Floats]:
         grid = self._grid
-        parts = (self.groups[start : start + TOGETHER] for start in range(0, len(self.groups), TOGETHER))
-        ends = np.hstack([mean_intervals(part, level, sampling=sampling) for part in parts])
-        low, high = grid.lower + grid.width * ends
+        if level not in self._searched:
+            parts = (self.groups[start : start + TOGETHER] for start in range(0, len(self.groups), TOGETHER))
+            self._searched[level] = np.concatenate([mean_intervals(part, level) for part in parts], axis=-1)
+        low, high = grid.lower + grid.width * self._searched[level][int(sampling)]
         return np.maximum(low - grid.rounding, grid.lower), np.minimum(high + grid.rounding, grid.upper)
 
     @property

@@ -174,16 +174,20 @@ class NoisyMoments:
         return min(self.cautious(total=1 - 2 * m, spread=-1.0, rows=m**2) / rows, most, 0.25)
 
 
-def mean_intervals(groups: Sequence[NoisyMoments], level: float, *, sampling: bool) -> Floats:
-    """For every group, the ends of all means m in [0, 1] at which the released total - m rows is no surprise."""
+def mean_intervals(groups: Sequence[NoisyMoments], level: float) -> Floats:
+    """For every group, the ends of all means m in [0, 1] at which the released total - m rows is no surprise.
+
+    First for the rows, then for the population that they are a sample of; all of them are searched for together.
+    """
     noise = groups[0].noise.mechanism.noise
     of_total, of_rows = groups[0].weights(total=1.0), groups[0].weights(rows=1.0)
     total, rows, mean = (np.array([getattr(group, name) for group in groups]) for name in ("total", "rows", "mean"))
-    variance = np.array([group.variance if sampling else 0.0 for group in groups])
-    tau = np.sqrt(np.maximum(rows, 1.0) * variance)[:, None]
+    variance = np.array([group.variance for group in groups])
+    sampled = np.sqrt(np.maximum(rows, 1.0) * variance)
+    tau = np.array([np.zeros_like(sampled), sampled])[:, None, :, None]
 
     def accepted(m: Floats) -> NDArray[np.bool_]:
         weights = of_total - m[..., None] * of_rows
         return surprise(noise, weights, tau, total[:, None] - m * rows[:, None]) >= 1 - level
 
-    return accepted_end(accepted, mean, np.array([[0.0], [1.0]]))
+    return accepted_end(accepted, mean, np.broadcast_to([[0.0], [1.0]], (2, 2, len(groups))))

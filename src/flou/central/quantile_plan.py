@@ -1,8 +1,9 @@
 """How quantiles are drawn: which method, and what pays for the intervals.
 
 Many quantiles are drawn best together where records are many, and from one noisy distribution where they are few. How
-many there are is public, or it is bought for a small share of epsilon: the choice depends on nothing else. So does the
-height of the tree. With the least records it has 16 leaves, and bounds that are ten times too wide leave one to them.
+many there are is public, or it is bought for a small share of epsilon: neither the choice nor the height of a tree
+depends on anything else. With the least records a tree has 16 leaves, and bounds that are ten times too wide leave one
+of these to all of them.
 
 For a share of epsilon, records are counted around the quantiles once these are public (``quantile_ranks.py``). A tree
 has counted everything already, so that its intervals are free.

@@ -13,7 +13,7 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity, Roster
 
-__all__ = ["Message", "bitmap", "in_order", "malformed", "members", "signed"]
+__all__ = ["Message", "bitmap", "in_order", "malformed", "members", "signed", "unsigned"]
 
 TAG = "message"
 SHORT = 1 << 10  # bytes
@@ -57,7 +57,7 @@ class Message:
         """Refuse a message that is not signed by its sender, for this place and step."""
         roster.verify(self.sender, self.signature, TAG, self.body)
         if self.attachment and step not in ENCLOSING:  # nothing vouches for it
-            raise malformed("A message has something attached that its sender has not signed.")
+            raise unsigned()
         if self.content.get("at") != at or self.content.get("step") != step:
             raise ProtocolError(
                 f"A message of {roster.names[self.sender]} belongs to another place in the protocol.",
@@ -131,6 +131,10 @@ def in_order(listed: Any) -> dict[int, Message]:
     if senders != sorted(set(senders)):
         raise malformed("A list has messages twice, or in disorder.")
     return dict(zip(senders, found, strict=True))
+
+
+def unsigned() -> ProtocolError:
+    return malformed("A message has something attached that its sender has not signed.")
 
 
 def malformed(what: str) -> ProtocolError:

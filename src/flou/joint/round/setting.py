@@ -11,7 +11,12 @@ from flou.joint.agreement.identity import Roster
 from flou.joint.masking.resilience import Resilience
 from flou.joint.round.messages import Message, malformed
 
-__all__ = ["Ahead", "Setting"]
+__all__ = ["Ahead", "Setting", "pair"]
+
+
+def pair(place: bytes, one: int, other: int) -> bytes:
+    """The context of what two parties share at a place, the same for both."""
+    return encode([place, min(one, other), max(one, other)])
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ class Setting:
 
     def pair(self, one: int, other: int) -> bytes:
         """The context of the mask that two parties share in this round."""
-        return encode([self.id, min(one, other), max(one, other)])
+        return pair(self.id, one, other)
 
     def check_survivors(self, survivors: frozenset[int]) -> None:
         """Refuse to open a sum over these parties if it would tell too much."""

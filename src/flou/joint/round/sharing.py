@@ -20,7 +20,7 @@ from flou.joint.masking.masks import pair_key
 from flou.joint.masking.shares import SHARE, split
 from flou.joint.round.keys import RoundKeys, shown
 from flou.joint.round.messages import Message, malformed
-from flou.joint.round.setting import Ahead
+from flou.joint.round.setting import Ahead, pair
 
 __all__ = ["Sharing", "check_sealed", "meant_for", "sealed_digest"]
 
@@ -72,8 +72,8 @@ class Sharing:
     def _cipher(self, other: int) -> ChaCha20Poly1305:
         """The cipher between two parties."""
         if other not in self._ciphers:
-            pair = encode([self.ahead.place, min(self.party, other), max(self.party, other)])
-            key = pair_key(self.keys.sharing, shown(self.adverts[other], "sharing"), b"shares:" + pair)
+            context = b"shares:" + pair(self.ahead.place, self.party, other)
+            key = pair_key(self.keys.sharing, shown(self.adverts[other], "sharing"), context)
             self._ciphers[other] = ChaCha20Poly1305(key)
         return self._ciphers[other]
 

@@ -20,7 +20,7 @@ from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.keys import check_keys
-from flou.joint.round.messages import Message, bitmap, malformed
+from flou.joint.round.messages import Message, bitmap, malformed, unsigned
 from flou.joint.round.relay import Messages, Replies, near, table
 from flou.joint.round.setting import Ahead
 from flou.joint.round.sharing import check_sealed, meant_for
@@ -195,7 +195,7 @@ class CoordinatorSession:
             if ahead is not None:
                 _check_shares(ahead, message, joined)
             elif message.attachment:
-                raise _unsigned()
+                raise unsigned()
 
         present = yield Step((0, "reveal"), place, frozenset(joined), revealed)
         self._enough(present, 0 if ahead is None else ahead.resilience.quorum + 1)
@@ -249,12 +249,8 @@ def _check_join(message: Message) -> None:
 
 def _check_shares(ahead: Ahead, message: Message, adverts: Messages) -> None:
     if message.enclosed.keys() != {"sealed"}:
-        raise _unsigned()
+        raise unsigned()
     check_sealed(ahead, message, adverts)
-
-
-def _unsigned() -> ProtocolError:
-    return malformed("A message has something attached that its sender has not signed.")
 
 
 def _sealed(ahead: Ahead, shared: Messages, told: Mapping[str, Any]) -> Replies:

@@ -152,7 +152,7 @@ def test_intervals_include_the_grid(law, cells, known):
     rows, grid = 10**12, MomentGrid.of("x", Interval(-1, 1), cells)
     sums = rows * ArrayRows({"x": [0.0]}).collect([grid.request()])[0]  # 0 is the edge of two cells
     context = Context(Schema({"x": grid.domain}, relation="substitute"), known, bits=SeededBits(5))
-    uncertainty = law((MomentNoise(grid, HALF, context).release(sums),), grouped=False)
+    uncertainty = law(MomentNoise(grid, HALF, context).release([sums], context.bits), grouped=False)
     moved = grid.rounding * (rows if law is TotalUncertainty else 1)
     low, high = uncertainty.data(0.95)
     assert abs(uncertainty.values[0]) == pytest.approx(moved, rel=0.05)

@@ -234,7 +234,7 @@ def test_known_rows_make_the_noise_smaller():
     grid = BernsteinGrid.of("x", Interval(0, 1))
     counts = np.bincount(np.arange(100) * 655, minlength=2**16)
     known, unknown = (
-        NoisyVariance(BernsteinNoise(grid, Price.of(1), context).release(counts))
+        NoisyVariance(BernsteinNoise(grid, Price.of(1), context).release([counts], context.bits)[0])
         for rows in (100, None)
         for context in [Context(schema(Interval(0, 1), "substitute"), rows, bits=SeededBits(1))]
     )

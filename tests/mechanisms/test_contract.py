@@ -163,6 +163,18 @@ def test_scalars_never_overflow():
     assert Laplace(sensitivity=1, epsilon=1).law(huge).pmf(huge) == pytest.approx(math.tanh(0.5))
 
 
+def test_many_integers_are_noised_as_one_is():
+    """Drawn together or one by one, the noise has one law: a vector of draws is the draws of a vector."""
+    laplace, huge = Laplace(sensitivity=1, epsilon=1), 10**40
+    exact = [huge, -huge, 0, 7] * 500
+    released = laplace.sample_each(exact, bits=SeededBits(1))
+    noise = [int(noisy - answer) for noisy, answer in zip(released, exact, strict=True)]
+    assert noise == laplace.noise.sample(2_000, bits=SeededBits(1)).tolist()
+    assert laplace.sample_each([]) == []
+    with pytest.raises(InvalidData, match="vector of integers"):
+        laplace.sample_each([1, 1.5])
+
+
 def test_vectors_wrap_around_without_a_word():
     """At the edge of 64 bits a release wraps: no exception and no change of type tells where the answer was."""
     edge = np.array([2**63 - 1, -(2**63), 0])

@@ -104,7 +104,7 @@ def test_connections_live_and_die_with_their_rows(tmp_path):
     """Rows of a file keep their connection, and those derived from them too; with the last of them it closes."""
     pq.write_table(pa.table({"x": [1.0, 2.0], "who": [1, 1]}), tmp_path / "t.parquet")
     rows = rows_of(tmp_path / "t.parquet")
-    connection = weakref.ref(rows._keep)
+    connection = weakref.ref(rows._relation.connection)
     derived = rows.capped("who", 1)
     del rows
     gc.collect()
@@ -231,7 +231,9 @@ def test_engines_say_nothing():
 def test_nothing_is_left_in_the_working_directory(tmp_path):
     """DuckDB spills into the system's folder for temporary files, not into the current one."""
     setting = "SELECT current_setting('temp_directory')"
-    program = f'from flou.summaries import rows_of; print(rows_of("t.csv")._keep.sql("{setting}").fetchall())'
+    program = (
+        f'from flou.summaries import rows_of; print(rows_of("t.csv")._relation.connection.sql("{setting}").fetchall())'
+    )
     (tmp_path / "t.csv").write_text("a\n1\n")
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "flou-duckdb-" in done.stdout

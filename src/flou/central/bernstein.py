@@ -136,12 +136,14 @@ class BernsteinNoise(ColumnNoise):
     def request(self, by: Code | None) -> Request:
         return self.grid.request(by)
 
-    def release(self, exact: NDArray[Any]) -> NoisyBernstein:
-        """Draw the noise."""
-        vector, noisy = self.grid.vector(exact), np.zeros(DEGREE + 1)
-        for k in self.grid.active:
-            noisy[k] = self.mechanism.sample(vector[k], bits=self.context.bits) / UNIT
-        return NoisyBernstein(self, noisy)
+    def coordinates(self, exact: NDArray[Any]) -> list[int]:
+        vector = self.grid.vector(exact)
+        return [vector[k] for k in self.grid.active]
+
+    def noisy(self, coordinates: list[int]) -> NoisyBernstein:
+        sums = np.zeros(DEGREE + 1)
+        sums[list(self.grid.active)] = [value / UNIT for value in coordinates]
+        return NoisyBernstein(self, sums)
 
     def described(self) -> dict[str, Any]:
         grid = f"{self.grid.code.domain.size} cells, 2^-28 of a row"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.bits import Bits
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.question import Context, Draft
@@ -35,8 +37,18 @@ class ColumnNoise(ABC):
         """What the engine is asked for."""
 
     @abstractmethod
-    def release(self, exact: NDArray[Any]) -> Any:
-        """The noisy coordinates of one group, with its ``rows`` and the ``scale`` of the noise in them."""
+    def coordinates(self, exact: NDArray[Any]) -> list[int]:
+        """What is released of one group, before noise, in steps of the noise's grid."""
+
+    @abstractmethod
+    def noisy(self, coordinates: list[int]) -> Any:
+        """A group by its noisy coordinates, with its ``rows`` and the ``scale`` of the noise in them."""
+
+    def release(self, groups: NDArray[Any], bits: Bits) -> tuple[Any, ...]:
+        """Draw the noise: for all coordinates of all groups at once."""
+        exact = [self.coordinates(group) for group in groups]
+        drawn = iter(self.mechanism.sample_each([value for group in exact for value in group], bits=bits))
+        return tuple(self.noisy(list(islice(drawn, len(group)))) for group in exact)
 
     @abstractmethod
     def described(self) -> dict[str, Any]:
@@ -95,7 +107,7 @@ class ColumnQuestion(PricedQuestion):
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
         noise = self._noise(self._known(context))
-        uncertainty = self._uncertainty(tuple(noise.release(row) for row in np.atleast_2d(found[0])))
+        uncertainty = self._uncertainty(noise.release(np.atleast_2d(found[0]), context.bits))
         values, labels = uncertainty.values, None if self.by is None else _labels(context.domain(self.by))
         return Draft(
             value=float(values[0]) if labels is None else values,

@@ -31,6 +31,7 @@ from flou.theory.tails import surprise
 __all__ = ["CountUncertainty"]
 
 SMALL = 2000  # variances of counts, and widths of noises, up to which probabilities are summed over exactly
+FAR = 7  # deviations beyond which a count has a probability of 1e-11
 TOGETHER = 128  # counts whose rates are searched at once: enough for speed, few enough for the cache
 HALVINGS = 10
 TABLE = 2**13  # of factorials: more than any Poisson count that is summed over
@@ -88,7 +89,9 @@ class CountUncertainty(Uncertainty):
 
         def surprised(rate: Floats) -> NDArray[np.bool_]:
             p = self._beyond(counts, rate, side)
-            result, doubtful = p < tail, np.flatnonzero((p >= tail) & (p < 2 * tail))
+            far = np.sqrt((self._variance(rate) + self.noise.variance) / tail)  # Chebyshev: the limits are a surprise
+            near = (rate <= far) | (rate >= most - far)
+            result, doubtful = p < tail, np.flatnonzero(near & (p >= tail) & (p < 2 * tail))
             result[doubtful] = self._one_sided(rate[doubtful], tail) == -side[doubtful]
             return np.asarray(result)
 
@@ -130,7 +133,7 @@ class CountUncertainty(Uncertainty):
 
     def _counts(self, rate: Floats) -> tuple[NDArray[np.int64], Floats]:
         """The counts that matter and their probabilities, a row for every rate."""
-        rows, reach = self.rows, math.ceil(10 * math.sqrt(float(np.max(self._variance(rate)))) + 30)
+        rows, reach = self.rows, math.ceil(FAR * math.sqrt(float(np.max(self._variance(rate)))) + 30)
         k = np.floor(rate).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
         possible = k >= 0 if rows is None else (k >= 0) & (k <= rows)
         held, rate = np.where(possible, k, 0), rate[:, None]

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -99,12 +98,16 @@ class MomentNoise(ColumnNoise):
             vector.pop("spread")
         return vector
 
-    def release(self, exact: NDArray[Any]) -> NoisyMoments:
-        """Draw the noise."""
-        steps, row, bits = self.steps, self.row, self.context.bits
-        vector = self.vector(self.grid.moments(exact))
-        noisy = {name: float(Fraction(self.mechanism.sample(steps * v, bits=bits), row)) for name, v in vector.items()}
-        return NoisyMoments(self, noisy)
+    def coordinates(self, exact: NDArray[Any]) -> list[int]:
+        return [self.steps * value for value in self.vector(self.grid.moments(exact)).values()]
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self.vector(Moments(0, 0, 0)))
+
+    def noisy(self, coordinates: list[int]) -> NoisyMoments:
+        found = zip(self._names, coordinates, strict=True)
+        return NoisyMoments(self, {name: value / self.row for name, value in found})
 
     def described(self) -> dict[str, Any]:
         return described(

@@ -1,12 +1,14 @@
 """Additive mechanisms: an integer answer, or a vector of them, plus independent integer noise.
 
-A scalar answer is a Python integer of any size. A vector is an array of 64-bit integers and wraps around like
-one: the release modulo 2^64 is post-processing of the release, so the guarantee stands whatever the answer is.
+A scalar answer is a Python integer of any size, and so is each one of many (``sample_each``). A vector is an array of
+64-bit integers and wraps around like one: the release modulo 2^64 is post-processing of the release, so the guarantee
+stands whatever the answer is.
 """
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -37,6 +39,13 @@ class Additive(Mechanism):
         vector = integer_vector("answer", answer)
         result: Integers = vector + self.noise.sample(vector.size, bits=bits)
         return result
+
+    def sample_each(self, answers: Sequence[int], *, bits: Bits = SYSTEM) -> list[int]:
+        """Python integers of any size, each with noise of its own, all drawn at once."""
+        if not all(map(_is_integer, answers)):
+            integer_vector("answers", np.array([*answers, None]))  # refused, by its type
+        drawn = self.noise.sample(len(answers), bits=bits).tolist()
+        return [answer + noise for answer, noise in zip(answers, drawn, strict=True)]
 
 
 def _is_integer(answer: Any) -> TypeGuard[int]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.summaries.duck_select import Select
+
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
@@ -18,14 +20,16 @@ __all__ = ["in_batches", "values_in_batches"]
 BATCH = 1 << 16
 
 
-def in_batches(relation: DuckDBPyRelation) -> Iterator[NDArray[np.int64]]:
+def in_batches(relation: DuckDBPyRelation | Select) -> Iterator[NDArray[np.int64]]:
     """The columns of each batch, all of them whole numbers."""
     for columns in values_in_batches(relation):
         yield np.array(columns, dtype=np.int64)
 
 
-def values_in_batches(relation: DuckDBPyRelation) -> Iterator[list[NDArray[Any]]]:
+def values_in_batches(relation: DuckDBPyRelation | Select) -> Iterator[list[NDArray[Any]]]:
     """The columns of each batch as they are: numbers, NaN where one is missing, or objects with None."""
+    if isinstance(relation, Select):
+        relation = relation.bound()
     if find_spec("pyarrow") is not None:
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1 has the latter
         for batch in reader(BATCH):

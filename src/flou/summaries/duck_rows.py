@@ -6,6 +6,7 @@ sums stay exact is in ``duck_query.py``.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from flou.bits import SYSTEM
 from flou.summaries.condition import Condition, named
 from flou.summaries.duck_batches import in_batches, values_in_batches
 from flou.summaries.duck_query import LIMBS, Query, codes_of, keys_of
+from flou.summaries.duck_select import Select
 from flou.summaries.duck_sql import ColumnSQL, condition_sql, quoted
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
 from flou.summaries.progress import reported
@@ -24,37 +26,42 @@ from flou.summaries.rows import Rows, Spans, Tally, free, quiet
 from flou.summaries.spans_sql import rows_sql, spans_sql
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+    from duckdb import DuckDBPyRelation
 
 __all__ = ["DuckRows"]
 
 
 class DuckRows(Rows):
-    """A DuckDB relation; ``as_text`` says that every column is text to be read by its domain (a CSV file)."""
+    """A DuckDB relation, or a SELECT in a connection of its own, which closes with these rows.
+
+    ``as_text`` says that every column is text to be read by its domain (a CSV file), ``counted`` that the number of all
+    rows is known without a look at them.
+    """
 
     def __init__(
         self,
-        relation: DuckDBPyRelation,
+        relation: DuckDBPyRelation | Select,
         *,
         as_text: bool = False,
         engine: str = "duckdb",
-        keep: DuckDBPyConnection | None = None,
-        counted: DuckDBPyRelation | None = None,
+        counted: bool = False,
     ) -> None:
         self._relation = relation
-        self._as_text = as_text
-        self._keep = keep  # the connection that the relation lives in, where nobody else holds it; it closes with us
-        self._counted = counted  # all rows, before any filter, where counting them takes no look at them
+        self._counted = relation if counted else None  # all rows, before any filter
         self.engine = engine
-        kinds = zip(relation.columns, relation.types, strict=True)
+        bound = relation.bound() if isinstance(relation, Select) else relation
+        kinds = zip(bound.columns, bound.types, strict=True)
         self._columns = {name: ColumnSQL(name, str(kind), as_text) for name, kind in kinds}
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self._columns)
 
-    def _with(self, relation: DuckDBPyRelation) -> DuckRows:
-        return DuckRows(relation, as_text=self._as_text, engine=self.engine, keep=self._keep, counted=self._counted)
+    def _with(self, relation: DuckDBPyRelation | Select) -> DuckRows:
+        """Some of the rows, with all columns."""
+        some = copy.copy(self)
+        some._relation = relation
+        return some
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
         for code in {code for request in requests for code in codes_of(request)}:
@@ -96,7 +103,7 @@ class DuckRows(Rows):
         groups, codes, counts = (found[name].astype(np.int64) for name in "gcn")
         return groups, codes, counts
 
-    def _coded(self, names: dict[Code, str]) -> DuckDBPyRelation:
+    def _coded(self, names: dict[Code, str]) -> DuckDBPyRelation | Select:
         """Only the codes of the rows, under these names."""
         for wanted in names:
             self.require(wanted.column)
@@ -122,9 +129,9 @@ class DuckRows(Rows):
         with quiet(self.engine):
             yield from values_in_batches(self._relation.project(", ".join(map(quoted, columns))))
 
-    def _fetched(self, relation: DuckDBPyRelation) -> dict[str, NDArray[Any]]:
+    def _fetched(self, relation: DuckDBPyRelation | Select) -> dict[str, NDArray[Any]]:
         """The one place where an answer leaves DuckDB."""
-        with reported(self._keep):
+        with reported(relation.connection if isinstance(relation, Select) else None):
             return {name: np.asarray(values) for name, values in relation.fetchnumpy().items()}
 
     def where(self, condition: Condition) -> DuckRows:

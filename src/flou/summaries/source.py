@@ -45,9 +45,10 @@ def _file(path: str) -> Rows:
     import duckdb
 
     from flou.summaries.duck_rows import DuckRows
+    from flou.summaries.duck_select import Select
     from flou.summaries.duck_sql import literal
     from flou.summaries.rows import quiet
-    from flou.summaries.text_file import read_text
+    from flou.summaries.text_file import text_sql
 
     name = path.lower()
     if not name.endswith((*_TEXT_FILES, ".parquet")):
@@ -72,11 +73,10 @@ def _file(path: str) -> Rows:
     with quiet("duckdb"):
         if name.endswith(".parquet"):
             listed = ", ".join(map(literal, escaped))
-            relation = connection.sql(f"SELECT * FROM read_parquet([{listed}])")
-            counted = relation if "://" in path or sum(Path(file).stat().st_size for file in files) > LARGE else None
-            return DuckRows(relation, engine="duckdb (parquet)", keep=connection, counted=counted)
-        relation = read_text(connection, files, escaped)
-        return DuckRows(relation, as_text=True, engine="duckdb (csv)", keep=connection)
+            counted = "://" in path or sum(Path(file).stat().st_size for file in files) > LARGE
+            rows = Select(connection, f"SELECT * FROM read_parquet([{listed}])")
+            return DuckRows(rows, engine="duckdb (parquet)", counted=counted)
+        return DuckRows(Select(connection, text_sql(files, escaped)), as_text=True, engine="duckdb (csv)")
 
 
 def _spill() -> str:

@@ -25,15 +25,12 @@ from __future__ import annotations
 
 import csv
 import gzip
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TextIO, cast
 
 from flou.errors import InvalidData
 from flou.summaries.duck_sql import literal
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
-
-__all__ = ["read_text"]
+__all__ = ["text_sql"]
 
 SEPARATORS = ",;\t|"
 LONGEST = 1 << 24  # bytes of a line
@@ -43,8 +40,8 @@ _DIALECT = (
 )
 
 
-def read_text(connection: DuckDBPyConnection, files: list[str], escaped: list[str]) -> DuckDBPyRelation:
-    """All rows of text files that have the same header; ``escaped`` are their names as DuckDB must be told them."""
+def text_sql(files: list[str], escaped: list[str]) -> str:
+    """The SELECT of all rows of files that have the same header; ``escaped`` are their names as DuckDB is told them."""
     headers = {_header(file) for file in files}
     if len(headers) > 1:
         raise InvalidData(
@@ -62,7 +59,7 @@ def read_text(connection: DuckDBPyConnection, files: list[str], escaped: list[st
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     listed = ", ".join(map(literal, escaped))
     options = f"delim={literal(separator)}, new_line={literal(end)}, columns={{{columns}}}, {_DIALECT}"
-    return connection.sql(f"SELECT * FROM read_csv([{listed}], {options})")
+    return f"SELECT * FROM read_csv([{listed}], {options})"
 
 
 def _header(file: str) -> tuple[str, str, tuple[str, ...]]:

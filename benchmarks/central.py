@@ -113,7 +113,14 @@ def errors(statistic: str, releases: int, rounds: int) -> Section:
 
 
 def claims(small: int, large: int) -> tuple[Claim, ...]:
-    return (*plain_claims(large), *peer_claims(small), *peer_claims(large), *memory_claims(large), *error_claims())
+    return (
+        *plain_claims(small),
+        *plain_claims(large),
+        *peer_claims(small),
+        *peer_claims(large),
+        *memory_claims(large),
+        *error_claims(),
+    )
 
 
 def plain_claims(rows: int) -> Iterator[Claim]:

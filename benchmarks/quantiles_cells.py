@@ -63,7 +63,7 @@ class Effort:
             return {"least": 2, "most": 4, "seconds": 0.05, "limit": 5.0}
         seconds = {"call": 1.5, "method": 0.3, "peer": 1.5}[column.kind]
         # the least of several methods is compared with: from few releases, standard errors come out small by chance
-        least = 8 if setting.many == 1 or column.kind == "peer" else 12
+        least = 24 if setting.many == 1 else 8 if column.kind == "peer" else 12
         return {"least": least, "most": 400, "seconds": seconds, "limit": 5.0}
 
 

@@ -64,7 +64,7 @@ def peers(rows: int, rounds: int) -> Section:
 def files(rows: tuple[int, ...], rounds: int) -> Section:
     def measure(rows: int) -> Measure:
         def entry(participant: str, label: str, task: str, **others: bool) -> Entry:
-            return Entry(participant, label, task, {"rows": rows, **others}, rounds=2 if rows > 10**7 else None)
+            return Entry(participant, label, task, {"rows": rows, **others}, rounds=3 if rows > 10**7 else None)
 
         entries = [entry("flou", FLOU, "deciles_of_file"), entry("plain", GROUP_BY, "histogram_of_file")]
         if rows <= 10**7:
@@ -101,7 +101,7 @@ def sections(quick: bool) -> tuple[Section, ...]:
         arrays(SORTED, rows["sort"], (SORT, "sort"), 3 if quick else 21),
         peers(rows["peers"], 2 if quick else 5),
         arrays(COUNTED, rows["histogram"], (BINCOUNT, "histogram_of_array"), 2 if quick else 9),
-        files(tuple(sorted({rows["histogram"], rows["file"]})), 2 if quick else 3),
+        files(tuple(sorted({rows["histogram"], rows["file"]})), 2 if quick else 9),
         memory(rows["file"]),
     )
 

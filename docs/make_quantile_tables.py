@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from marked_page import ROOT, fill
 
-RESULTS = ROOT / "benchmarks" / "results" / "quantiles.json"
+RESULTS = ROOT / "benchmarks" / "results"
 
 Cell: TypeAlias = dict[str, Any]
 
@@ -166,9 +167,48 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
+FEW = (9, 40)  # quantiles of the table about few rows
+SHAPES = {"32": "32", "8²": "64", "16²": "256", "8³": "512", "16³": "4,096"}  # leaves
+
+
+def few(report: dict[str, Any]) -> str:
+    """A joint draw beside trees, between bounds that fit and between wide ones; the default is bold."""
+    rows = []
+    for cell in report["cells"]:
+        if cell["relation"] != "substitute" or cell["quantiles"] not in FEW:
+            continue
+        texts = []
+        for way in ("joint", *SHAPES):
+            wide, fit = (
+                [error for kind, error in cell["errors"][way].items() if ("wide" in kind) is wanted]
+                for wanted in (True, False)
+            )
+            text = " / ".join(number(math.exp(statistics.fmean(map(math.log, part)))) for part in (fit, wide))
+            texts.append(f"**{text}**" if way == cell["default"] else text)
+        rows.append([str(cell["quantiles"]), f"{cell['seen']:,}", *texts])
+    return table(["quantiles", "rows × ε", "joint", *SHAPES.values()], rows, 1)
+
+
+def engines(report: dict[str, Any]) -> str:
+    """The same call on Spark."""
+    rows = [
+        [section["title"], row["label"], timed(row["value"], section["unit"])]
+        for section in report["sections"]
+        for measure in section["measures"]
+        for row in measure["rows"]
+    ]
+    return table(["what", "who", "measured"], rows, 2)
+
+
+def read(name: str) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return report
+
+
 def main() -> int:
-    report = json.loads(RESULTS.read_text())
+    report = read("quantiles")
     tables = {name: draw(report) for name, draw in PARTS.items()}
+    tables |= {"few": few(read("quantiles_trees")), "engines": engines(read("quantiles_spark"))}
     page = ROOT / "docs" / "how-to" / "which-quantile-method.md"
     return fill("make_quantile_tables.py", page, tables, "benchmarks/results/quantiles.json")
 

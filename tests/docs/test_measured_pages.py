@@ -18,6 +18,8 @@ PAGES = [
     ("make_joint_table.py", "docs/explanation/joint-statistics.md", r"add_mask \| "),
     ("make_local_table.py", "benchmarks/README.md", r"\| subset selection \| "),
     ("make_quantile_tables.py", "docs/how-to/which-quantile-method.md", r"\| `Tree` \| "),
+    ("make_quantile_tables.py", "docs/how-to/which-quantile-method.md", r"\n\| 40 \| 6,000 \| "),
+    ("make_quantile_tables.py", "docs/how-to/which-quantile-method.md", r"flou, Spark on two cores \| "),
     ("make_diabetes_tables.py", "docs/explanation/learning-from-reports.md", r"\| `NaiveBayes` from reports \| \."),
 ]
 PICTURES = {"joint": "joint_scaling.svg", "quantiles": "quantile_methods.svg", "diabetes": "diabetes.svg"}

@@ -1,9 +1,10 @@
 """How quantiles are drawn: which method, and what pays for the intervals.
 
-Many quantiles are drawn best together where records are many, and from one noisy distribution where they are few. How
-many there are is public, or it is bought for a small share of epsilon: neither the choice nor the height of a tree
-depends on anything else. With the least records a tree has 16 leaves, and bounds that are ten times too wide leave one
-of these to all of them.
+Several quantiles are drawn best together where records are many, and from one noisy distribution where they are few:
+what is drawn together drifts into gaps between records, the more so the wider the bounds are. How many records there
+are is public, or it is bought for a small share of epsilon: neither the choice nor the shape of a tree depends on
+anything else. Both were measured on ten kinds of data, with bounds that fit and with bounds ten times too wide
+(``benchmarks/quantiles_trees.py``).
 
 For a share of epsilon, records are counted around the quantiles once these are public (``quantile_ranks.py``). A tree
 has counted everything already, so that its intervals are free.
@@ -35,16 +36,15 @@ from flou.mechanisms.quantiles import (
     Tree,
 )
 from flou.mechanisms.quantiles.dithered import Dithered
-from flou.mechanisms.quantiles.tree import HEIGHT
+from flou.mechanisms.quantiles.tree import BRANCHING, HEIGHT
 from flou.parameters import Relation
 
 __all__ = ["METHODS", "Drawn", "QuantilePlan"]
 
 SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer one quantile
 METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", "tree", "histogram")
-FEW, JOINTLY = 20, 150  # up to these, quantiles cost least together: in any case, and where records are many
-CROWDED = {"substitute": 20, "add-remove": 40}  # with fewer records times epsilon for each, joint ones drift into gaps
-LOWER = ((150, 1), (3_000, 2), (100_000, 3))  # with fewer records times epsilon, trees of these heights
+JOINTLY = 150  # up to so many quantiles cost least together, where records are many
+SHAPES = ((200, 32, 1), (600, 16, 2), (6_000, 8, 3), (300_000, 16, 3))  # of trees, where fewer records are seen
 FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: the number of records is off by a few percent where it matters
 NEAR = 200  # over epsilon: ranks from a target within which nearly all draws look
 
@@ -85,14 +85,19 @@ class QuantilePlan:
             return "permute-and-flip", "one quantile: never worse than the exponential mechanism, and ties help"
         if many > JOINTLY:
             return "tree", "for so many quantiles one noisy distribution is the most accurate"
-        if many > FEW and self.rows is not None and self.rows * self.epsilon < CROWDED[self.relation] * many:
+        if self.seen is not None and self.seen < _crowd(many):
             return "tree", "for so many quantiles of so few records one noisy distribution is the most accurate"
-        return "joint", f"up to {JOINTLY if many > FEW else FEW} quantiles cost least together"
+        return "joint", f"up to {JOINTLY} quantiles of many records cost least together"
+
+    @property
+    def seen(self) -> Fraction | None:
+        """Records times epsilon, if their number is public; twice that under add/remove, where noise is less wide."""
+        return None if self.rows is None else self.rows * self.epsilon * (1 if self.relation == "substitute" else 2)
 
     @property
     def for_the_choice(self) -> Fraction:
-        """Of epsilon, for a number of records that decides between methods."""
-        undecided = self.method == "auto" and self.rows is None and FEW < len(set(self.probabilities)) <= JOINTLY
+        """Of epsilon, for a number of records that decides between methods, and between shapes of a tree."""
+        undecided = self.method == "auto" and self.rows is None and len(set(self.probabilities)) > 1
         return FOR_THE_CHOICE * self.epsilon if undecided else Fraction(0)
 
     def decided(self, records: Records, bits: Bits) -> QuantilePlan:
@@ -113,22 +118,18 @@ class QuantilePlan:
         return Fraction(0) if self.choice[0] == "tree" else self.intervals
 
     @property
-    def height(self) -> int:
-        """Of a tree: where records are few, noise on many levels hides more of them than a wide leaf does.
-
-        Under add/remove the noise is half as wide, as if there were twice as many.
-        """
-        if self.rows is None:
-            return HEIGHT
-        seen = self.rows * self.epsilon * (1 if self.relation == "substitute" else 2)
-        return next((height for most, height in LOWER if seen < most), HEIGHT)
+    def shape(self) -> tuple[int, int]:
+        """Branching and height of a tree: with few records, noise on many levels hides more than a wide leaf does."""
+        if self.seen is None:
+            return BRANCHING, HEIGHT
+        return next(((b, h) for most, b, h in SHAPES if self.seen < most), (BRANCHING, HEIGHT))
 
     @property
     def mechanism(self) -> QuantileMechanism:
         """What draws the quantiles themselves."""
         options: dict[str, Any] = {"epsilon": (1 - self.share) * self.epsilon, "relation": self.relation}
         if self.choice[0] == "tree":
-            options["height"] = self.height
+            options["branching"], options["height"] = self.shape
         kinds: dict[str, type[QuantileMechanism]] = {
             "permute-and-flip": PermuteAndFlipQuantile,
             "inverse-sensitivity": GridInverseSensitivity,
@@ -165,3 +166,8 @@ class QuantilePlan:
         counted = RankMeasurement(self.share * self.epsilon, self.relation)
         ranks = counted.measure(records, answers, mechanism.ordered, grain, bits)
         return Drawn(mechanism.as_given(answers), ranks, self)
+
+
+def _crowd(many: int) -> float:
+    """So few records seen are too few for so many quantiles to be drawn together."""
+    return max(25.0 * many, 0.6 * math.pow(many, 2.5))

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
+from flou.laws import DiscreteLaplace
 from flou.mechanisms import Laplace
 from flou.mechanisms.quantiles import CellCounts, SortedRecords
 from flou.mechanisms.quantiles.tree import Tree, TreeDistribution
-from flou.mechanisms.quantiles.tree_consistency import consistent, increasing, prefix_variances
+from flou.mechanisms.quantiles.tree_consistency import consistent, evened, increasing, prefix_variances
 from mechanisms.quantiles.tiny import RELATIONS, as_counts, in_memory, pairs
 from privacy.exhaustive import loss, tables
 
@@ -125,6 +126,49 @@ def test_standard_errors_are_those_of_the_estimates(relation):
     assert stated[0] == 0
     assert (stated[-1] == 0) == (relation == "substitute")
     assert releases[0].edges.tolist() == list(range(65))
+
+
+# Evening out
+
+
+@given(st.sampled_from([(2, 3), (4, 2), (16, 1), (5, 3)]), st.floats(0, 1e4), st.randoms(use_true_random=False))
+def test_evening_out_moves_records_inside_families_only(shape, noise, random):
+    """The total stays, and what families of leaves differ by never grows; without noise nothing moves."""
+    branching, height = shape
+    leaves = np.array([random.uniform(-50, 50) for _ in range(branching**height)])
+    cells = np.full(leaves.size, 7)
+    found = evened(leaves, cells, branching, noise)
+    assert found.sum() == pytest.approx(leaves.sum(), abs=1e-6)
+    families = [one.reshape(branching, -1).sum(axis=1) for one in (leaves, found)]
+    assert np.ptp(families[1]) <= np.ptp(families[0]) + 1e-6
+    assert evened(leaves, cells, branching, 0.0) == pytest.approx(leaves)
+    if branching <= 3:  # James and Stein need four children to win
+        assert found == pytest.approx(leaves)
+
+
+def test_what_is_noise_goes_and_what_is_not_stays():
+    """Counts that differ less than noise does become even, by cells; one that stands out by far keeps all but 1 %."""
+    cells = np.array([1] * 8 + [3] * 8)
+    calm = np.tile([99.0, 101.0], 8)
+    assert evened(calm, cells, 16, 1e6) == pytest.approx(1600 * cells / cells.sum())
+    peak = np.zeros(16)
+    peak[5] = 1000.0
+    found = evened(peak, np.ones(16, dtype=np.int64), 16, 1000.0)
+    assert found == pytest.approx(peak, abs=10)
+
+
+@pytest.mark.parametrize(
+    ("truth", "least", "most"), [("even", 0.0, 0.5), ("one peak", 0.9, 1.05), ("slope", 0.5, 1.05)]
+)
+def test_evening_out_is_no_loss(truth, least, most):
+    """Over many noises the mean square of the error falls by half at least where records are even, and never grows."""
+    rows = {"even": np.full(32, 40.0), "one peak": np.eye(32)[9] * 1280, "slope": np.arange(32) * 2.58}[truth]
+    law = DiscreteLaplace(20)
+    noise = law.sample((400, 32), bits=SeededBits(truth))
+    known = rows + noise - noise.mean(axis=1, keepdims=True)  # as where the total is public
+    found = np.array([evened(one, np.ones(32, dtype=np.int64), 32, law.variance) for one in known])
+    ratio = np.mean((found - rows) ** 2) / np.mean((known - rows) ** 2)
+    assert least <= ratio <= most
 
 
 # Quantiles

@@ -2,7 +2,7 @@
 
 Law        the counts of all nodes of a complete tree over the public range (the root excepted), each with independent
            discrete Laplace noise of scale h / epsilon (add/remove) or 2 h / epsilon (substitution), h the height;
-           quantiles are read off the least-squares estimate of the distribution, made increasing
+           quantiles are read off the least-squares estimate of the distribution, evened out and made increasing
 Guarantee  epsilon-DP for all quantiles together, and for the whole distribution
 Why        on each of the h levels one record is in one node: the counts move by h in L1 norm, or by 2 h
 Error      standard error of the number of records below a leaf: ``standard_errors``, at most about
@@ -29,7 +29,7 @@ from flou.mechanisms.laplace import Laplace
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records
-from flou.mechanisms.quantiles.tree_consistency import Floats, consistent, increasing, prefix_variances
+from flou.mechanisms.quantiles.tree_consistency import Floats, consistent, evened, increasing, prefix_variances
 from flou.parameters import Number, Relation, integer
 
 __all__ = ["Tree", "TreeDistribution"]
@@ -47,16 +47,27 @@ class TreeDistribution:
     cumulative: Floats  # the least-squares estimates: unbiased, but not always increasing
     standard_errors: Floats  # of ``cumulative``, exact
     total: float  # of all records: public, or estimated
+    branching: int = 2
+    noise: float = 0.0  # the variance of the noise in each node
 
     @property
     def increasing(self) -> Floats:
         """The closest increasing estimates between 0 and the total; at worst as far off as ``cumulative`` is."""
-        return increasing(np.clip(self.cumulative, 0.0, max(self.total, 0.0)))
+        return self._possible(self.cumulative)
+
+    def _possible(self, estimates: Floats) -> Floats:
+        return increasing(np.clip(estimates, 0.0, max(self.total, 0.0)))
+
+    @property
+    def likely(self) -> Floats:
+        """Increasing estimates with less noise, and not free of bias: what the quantiles are read off."""
+        leaves = evened(np.diff(self.cumulative), np.diff(self.edges), self.branching, self.noise)
+        return self._possible(np.concatenate([[0.0], np.cumsum(leaves)]))
 
     def quantiles(self, probabilities: Iterable[Fraction]) -> Integers:
         """A cell for each probability, increasing with it."""
         p = np.array([float(one) for one in probabilities])
-        heights, cells = self.increasing, int(self.edges[-1])
+        heights, cells = self.likely if self.noise else self.increasing, int(self.edges[-1])
         if not heights[-1] > 0:
             spread: Integers = np.floor(p * (cells - 1)).astype(np.int64)  # no records: as if there were some, evenly
             return spread
@@ -135,7 +146,7 @@ class Tree(QuantileMechanism):
         cumulative = np.concatenate([[0.0], np.cumsum(leaves)])
         errors = np.sqrt(noise.noise.variance * prefix_variances(b, height, known_total=known))
         total = float(records.rows) if known else float(cumulative[-1])
-        return TreeDistribution(self.edges(records.cells), cumulative, errors, total)
+        return TreeDistribution(self.edges(records.cells), cumulative, errors, total, b, noise.noise.variance)
 
     def answers(self, records: Records, bits: Bits) -> Integers:
         return self.distribution(records, bits).quantiles(self.ordered)

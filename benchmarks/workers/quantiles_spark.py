@@ -40,10 +40,14 @@ def deciles_of_frame(rows: int) -> Timed:
 
 @task
 def histogram_of_frame(rows: int) -> Timed:
-    table = frame(rows)
-    cell = functions.floor(table["salary"] * (CELLS / central_data.UPPER))
-    counts = table.groupBy(cell.alias("cell")).count()
-    return lambda: counts.toArrow()
+    """A new plan for every call: of an old one Spark keeps what it has shuffled."""
+
+    def run() -> Any:
+        table = frame(rows)
+        cell = functions.floor(table["salary"] * (CELLS / central_data.UPPER))
+        return table.groupBy(cell.alias("cell")).count().toArrow()
+
+    return run
 
 
 @task

@@ -5,8 +5,9 @@ python benchmarks/quantiles_trees.py --quick     four releases a cell
 
 Mean rank errors on ten kinds of data: five shapes, each between bounds that fit and between bounds ten times too wide,
 which nobody knows who has not seen the data. "seen" are the rows times epsilon, twice that under add-remove. The joint
-draw gets nine tenths of epsilon, as it does by default; a tree gets all, because its intervals are free. What is chosen
-by default (src/flou/central/quantile_plan.py) follows from the geometric means over all kinds of data.
+draw gets nine tenths of epsilon, as it does by default where the number of rows is public; a tree gets all, because its
+intervals are free. What is chosen by default (src/flou/central/quantile_plan.py) follows from the geometric means over
+all kinds of data.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def main() -> int:
     tables = {name: draw(report) for name, draw in PARTS.items()}
     tables |= {"few": few(read("quantiles_trees")), "engines": engines(read("quantiles_spark"))}
     page = ROOT / "docs" / "how-to" / "which-quantile-method.md"
-    return fill("make_quantile_tables.py", page, tables, "benchmarks/results/quantiles.json")
+    return fill("make_quantile_tables.py", page, tables, "benchmarks/results/quantiles*.json")
 
 
 if __name__ == "__main__":

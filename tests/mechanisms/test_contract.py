@@ -171,8 +171,11 @@ def test_many_integers_are_noised_as_one_is():
     noise = [int(noisy - answer) for noisy, answer in zip(released, exact, strict=True)]
     assert noise == laplace.noise.sample(2_000, bits=SeededBits(1)).tolist()
     assert laplace.sample_each([]) == []
-    with pytest.raises(InvalidData, match="vector of integers"):
-        laplace.sample_each([1, 1.5])
+    for wrong in ([1, 1.5], [1, [2, 3]], [1, None], [True]):
+        with pytest.raises(InvalidData, match="vector of integers"):
+            laplace.sample_each(wrong)
+    edge = laplace.sample_each([np.int64(2**63 - 1)] * 50, bits=SeededBits(2))
+    assert max(edge) > 2**63
 
 
 def test_vectors_wrap_around_without_a_word():

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import duckdb
@@ -238,3 +239,18 @@ def test_nothing_is_left_in_the_working_directory(tmp_path):
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "flou-duckdb-" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_two_threads_get_their_own_answers(tmp_path):
+    """Tables of one file share a connection, and a connection holds one result at a time."""
+    pq.write_table(pa.table({"x": np.arange(200_000) % 100}), tmp_path / "t.parquet")
+    rows = rows_of(tmp_path / "t.parquet")
+    code, grid = Code("x", Integers(0, 99)), Code("x", Integers(0, 9))
+
+    def asked(request, cells):
+        found = [rows.collect([Counts((request,))])[0] for _ in range(60)]
+        return all(counts.size == cells and counts.sum() == 200_000 for counts in found)
+
+    with ThreadPoolExecutor(4) as pool:
+        work = [pool.submit(asked, *one) for one in ((code, 100), (grid, 10)) * 2]
+        assert all(one.result() for one in work)

@@ -45,7 +45,8 @@ SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer on
 METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", "tree", "histogram")
 JOINTLY = 150  # up to so many quantiles cost least together, where records are many
 SHAPES = ((200, 32, 1), (600, 16, 2), (6_000, 8, 3), (300_000, 16, 3))  # of trees, where fewer records are seen
-FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: the number of records is off by a few percent where it matters
+SEVERAL = 4  # so many quantiles are worth a look at the number of records, where that is not public
+FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: records times epsilon are off by 50 or so
 NEAR = 200  # over epsilon: ranks from a target within which nearly all draws look
 
 
@@ -86,7 +87,7 @@ class QuantilePlan:
         if many > JOINTLY:
             return "tree", "for so many quantiles one noisy distribution is the most accurate"
         if self.seen is not None and self.seen < _crowd(many):
-            return "tree", "for so many quantiles of so few records one noisy distribution is the most accurate"
+            return "tree", "from so few records one noisy distribution is more accurate than quantiles drawn together"
         return "joint", f"up to {JOINTLY} quantiles of many records cost least together"
 
     @property
@@ -97,7 +98,7 @@ class QuantilePlan:
     @property
     def for_the_choice(self) -> Fraction:
         """Of epsilon, for a number of records that decides between methods, and between shapes of a tree."""
-        undecided = self.method == "auto" and self.rows is None and len(set(self.probabilities)) > 1
+        undecided = self.method == "auto" and self.rows is None and len(set(self.probabilities)) >= SEVERAL
         return FOR_THE_CHOICE * self.epsilon if undecided else Fraction(0)
 
     def decided(self, records: Records, bits: Bits) -> QuantilePlan:

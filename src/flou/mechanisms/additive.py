@@ -43,9 +43,9 @@ class Additive(Mechanism):
     def sample_each(self, answers: Sequence[int], *, bits: Bits = SYSTEM) -> list[int]:
         """Python integers of any size, each with noise of its own, all drawn at once."""
         if not all(map(_is_integer, answers)):
-            integer_vector("answers", np.array([*answers, None]))  # refused, by its type
+            integer_vector("answers", np.array([None]))  # refused
         drawn = self.noise.sample(len(answers), bits=bits).tolist()
-        return [answer + noise for answer, noise in zip(answers, drawn, strict=True)]
+        return [int(answer) + noise for answer, noise in zip(answers, drawn, strict=True)]
 
 
 def _is_integer(answer: Any) -> TypeGuard[int]:

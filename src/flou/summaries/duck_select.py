@@ -1,12 +1,14 @@
 """A SELECT over files, put together as text, with the verbs of a DuckDB relation.
 
 DuckDB binds every link of a chain of relations when it is made, and the whole of it once more when it is run. Of text
-it sees the last link only, which saves some milliseconds a question.
+it sees the last link only, which saves some milliseconds a question. A connection holds one result at a time: who runs
+a text keeps others away from it until the result is fetched, or one question would be given the answer to another.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -23,9 +25,10 @@ class Select:
 
     connection: DuckDBPyConnection
     text: str
+    lock: Lock = field(default_factory=Lock, repr=False, compare=False)  # of the connection
 
     def _around(self, before: str, after: str = "") -> Select:
-        return Select(self.connection, f"{before} FROM ({self.text}) {after}".rstrip())
+        return Select(self.connection, f"{before} FROM ({self.text}) {after}".rstrip(), self.lock)
 
     def project(self, columns: str) -> Select:
         return self._around(f"SELECT {columns}")
@@ -40,7 +43,8 @@ class Select:
         return self._around("SELECT *", f"ORDER BY {by}")
 
     def fetchnumpy(self) -> dict[str, NDArray[Any]]:
-        return dict(self.connection.execute(self.text).fetchnumpy())
+        with self.lock:
+            return dict(self.connection.execute(self.text).fetchnumpy())
 
     def bound(self) -> DuckDBPyRelation:
         """The same as a relation of DuckDB's, which knows the names and types of its columns."""

@@ -131,7 +131,7 @@ def test_standard_errors_are_those_of_the_estimates(relation):
 # Evening out
 
 
-@given(st.sampled_from([(2, 3), (4, 2), (16, 1), (5, 3)]), st.floats(0, 1e4), st.randoms(use_true_random=False))
+@given(st.sampled_from([(2, 3), (6, 2), (16, 1), (7, 2)]), st.floats(0, 1e4), st.randoms(use_true_random=False))
 def test_evening_out_moves_records_inside_families_only(shape, noise, random):
     """The total stays, and what families of leaves differ by never grows; without noise nothing moves."""
     branching, height = shape
@@ -142,7 +142,7 @@ def test_evening_out_moves_records_inside_families_only(shape, noise, random):
     families = [one.reshape(branching, -1).sum(axis=1) for one in (leaves, found)]
     assert np.ptp(families[1]) <= np.ptp(families[0]) + 1e-6
     assert evened(leaves, cells, branching, 0.0) == pytest.approx(leaves)
-    if branching <= 3:  # James and Stein need four children to win
+    if branching < 7:  # it might lose
         assert found == pytest.approx(leaves)
 
 
@@ -161,7 +161,10 @@ def test_what_is_noise_goes_and_what_is_not_stays():
     ("truth", "least", "most"), [("even", 0.0, 0.5), ("one peak", 0.9, 1.05), ("slope", 0.5, 1.05)]
 )
 def test_evening_out_is_no_loss(truth, least, most):
-    """Over many noises the mean square of the error falls by half at least where records are even, and never grows."""
+    """Over many noises the mean square of the error falls by half at least where records are even, and grows nowhere.
+
+    Within chance: for normal noise that is a theorem, and here it is Laplace's.
+    """
     rows = {"even": np.full(32, 40.0), "one peak": np.eye(32)[9] * 1280, "slope": np.arange(32) * 2.58}[truth]
     law = DiscreteLaplace(20)
     noise = law.sample((400, 32), bits=SeededBits(truth))

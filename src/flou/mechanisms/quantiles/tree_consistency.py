@@ -10,7 +10,7 @@ variance of a prefix sum is a sum of one term a level.
 
 Where the children of a node differ by no more than noise does, nothing is known of how its records are spread over
 them: spread evenly they are off by less than the noise is. ``evened`` shrinks what they differ by, in the way of James
-and Stein (1961), but firmly: hardly, where it is more than noise can be.
+and Stein (1961), but firmly: hardly, where it is more than noise can be. With fewer than seven children it might lose.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 __all__ = ["consistent", "evened", "increasing", "prefix_variances", "variances"]
 
 Floats = NDArray[np.float64]
+
+WINS = 7  # children of a node with which evening out lowers the mean square of normal noise, whatever the truth is
 
 
 def variances(branching: int, height: int) -> list[float]:
@@ -67,13 +69,13 @@ def evened(leaves: Floats, cells: NDArray[np.int64], branching: int, noise: floa
         counts = family.reshape(-1, branching)
         off = counts - counts.sum(axis=1, keepdims=True) * even
         squares = np.sum(off * off, axis=1, keepdims=True)
-        expected = max(branching - 3, 0) * above[level] * noise
+        expected = (branching - 3) * above[level] * noise if branching >= WINS else 0.0
         kept = 1 - (expected / np.maximum(squares, expected)) ** 2 if expected > 0 else 1.0
         found, size = (found[:, None] * even + kept * off).ravel(), part
     return found
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def prefix_variances(branching: int, height: int, *, known_total: bool) -> Floats:
     """Of the sums of the first 0, 1, ..., all leaves, for noise of variance 1."""
     above = variances(branching, height)

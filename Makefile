@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+SPARK := $(if $(shell command -v java 2>/dev/null),.venv/spark)
 
 .PHONY: help demo test lint bench clean
 
@@ -15,10 +16,14 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
+.venv/spark: $(READY) # half a gigabyte, for tests alone, and of no use without Java
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	@touch $@
+
 demo: $(READY) ## private statistics with error bars on a made-up salary table
 	$(BIN)/flou demo
 
-test: $(READY) ## all tests
+test: $(READY) $(SPARK) ## all tests, those of Spark where Java is installed
 	$(BIN)/python -m pytest --numprocesses=auto
 
 lint: $(READY) ## style, types, and the direction of imports

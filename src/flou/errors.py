@@ -51,7 +51,7 @@ class GuaranteeMismatch(FlouError, ValueError):
 
 
 class BudgetExceeded(FlouError):
-    """A question that costs more than what is left; nothing was charged and nothing was read."""
+    """A question that costs more than what is left; nothing was charged and nothing was answered."""
 
 
 class MissingExtra(FlouError, ImportError):

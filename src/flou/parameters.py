@@ -93,7 +93,9 @@ def shown(value: Any) -> str:
     """A public parameter as an error message quotes it: short, whatever was passed."""
     if isinstance(value, int | Fraction) and not -(10**40) < value < 10**40:
         return "a huge number"
-    text = repr(value) if isinstance(value, int | float | Fraction | str) else f"a {type(value).__name__}"
+    if isinstance(value, Fraction):
+        value = value.numerator if value.denominator == 1 else float(value)
+    text = repr(value) if isinstance(value, int | float | str) else f"a {type(value).__name__}"
     return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
 
 

@@ -1,4 +1,4 @@
-"""Reports on passes over files, and the bar that the command line makes of them."""
+"""Reports on passes over files, and the bar that a terminal shows of them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import io
 
 import duckdb
 import pytest
-from rich.console import Console
 
-from flou.cli.progress import reading
 from flou.domain import Interval
 from flou.errors import InvalidData
 from flou.summaries import MomentGrid, progress, rows_of
@@ -50,11 +48,37 @@ def test_failures(path, monkeypatch):
         rows.collect([MomentGrid.of("y", Interval(0, 1)).request()])
 
 
+class Screen(io.StringIO):
+    """Where errors are written: a terminal, or not."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
 @pytest.mark.parametrize(("terminal", "patience", "shown"), [(True, 0, True), (True, 600, False), (False, 0, False)])
 def test_bar(path, monkeypatch, terminal, patience, shown):
-    """The bar appears on a terminal when a pass is long, and nowhere else."""
+    """A bar appears on a terminal when a pass is long, and nowhere else."""
     monkeypatch.setattr(progress, "PERIOD", 0.001)
-    written = io.StringIO()
-    with reading(Console(file=written, force_terminal=terminal, width=80), patience=patience):
-        rows_of(path).collect([MomentGrid.of("x", Interval(0, 1)).request()])
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setenv("TERM", "xterm")
+    written = Screen(terminal)
+    monkeypatch.setattr("sys.stderr", written)
+    rows_of(path).collect([MomentGrid.of("x", Interval(0, 1)).request()])
     assert ("Reading the rows" in written.getvalue()) == shown
+
+
+def test_a_watcher_takes_the_place_of_the_bar(path, monkeypatch):
+    """Whoever watches sees the reports, and no bar is drawn besides."""
+    monkeypatch.setattr(progress, "PERIOD", 0.001)
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    written = Screen(terminal=True)
+    monkeypatch.setattr("sys.stderr", written)
+    seen: list[float] = []
+    with progress.watched(seen.append):
+        rows_of(path).collect([MomentGrid.of("x", Interval(0, 1)).request()])
+    assert seen
+    assert written.getvalue() == ""

@@ -1,6 +1,6 @@
 """``mean salary by department`` becomes a question: one word of ``STATISTICS``, what it is about, and its groups.
 
-    statistic [column] [number] [by column]
+    statistic [column ...] [number] [by column]
 
 Names with spaces are quoted. Columns are those of the schema; others can be asked for their keys, and then be groups of
 other questions. A new statistic is one line of ``STATISTICS``.
@@ -11,19 +11,27 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any
 
 from flou.central import (
+    Correlation,
     Count,
+    Covariance,
+    Density,
     Ecdf,
+    GroupCounts,
     GroupedHistogram,
     Histogram,
     Keys,
     MajorityAnswer,
     Mean,
     Mode,
+    OuterBounds,
     Quantiles,
     Question,
+    Range,
+    Regression,
     StandardDeviation,
     TopK,
     Total,
@@ -31,12 +39,13 @@ from flou.central import (
     deciles,
     quartiles,
 )
+from flou.central.bins import for_histogram
 from flou.central.ecdf import POINTS
 from flou.central.quantile_calls import FIVE
-from flou.domain import Interval, Schema
+from flou.domain import Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter
-from flou.parameters import Number, shown
+from flou.parameters import Number, probability, shown
 from flou.summaries.tokens import Token, tokens
 
 __all__ = ["STATISTICS", "Asked", "Statistic", "keys_in", "parsed"]
@@ -50,21 +59,27 @@ class Asked:
 
     statistic: str
     column: str = ""  # empty where the statistic is about whole rows
+    others: tuple[str, ...] = ()  # columns after the first
     number: int | None = None
+    share: Fraction | None = None  # of rows that lie below a quantile
     by: str | None = None
     delta: Number | None = None  # where keys are selected
 
     def __str__(self) -> str:
-        words = [self.statistic] + ([_quoted(self.column)] if self.column else [])
+        words = [self.statistic, *(_quoted(name) for name in (self.column, *self.others) if name)]
         words += [] if self.number is None else [str(self.number)]
+        words += [] if self.share is None else [f"{float(self.share):.6g}"]
         return " ".join(words + ([] if self.by is None else ["by", _quoted(self.by)]))
 
     @property
     def title(self) -> str:
         """The question as a heading."""
         number = "" if self.number is None else f" ({self.number} {STATISTICS[self.statistic].number})"
+        share = "" if self.share is None else f"{float(self.share):.6g}-"
         about = f" of {self.column}" if self.column else ""
-        return f"{self.statistic.capitalize()}{about}{number}{'' if self.by is None else f' by {self.by}'}"
+        others = f"{' on' if self.statistic == 'regression' else ','} {', '.join(self.others)}" if self.others else ""
+        what = (share + self.statistic).capitalize()
+        return f"{what}{about}{others}{number}{'' if self.by is None else f' by {self.by}'}"
 
     def question(self, epsilon: Number) -> Question:
         """The question with its price."""
@@ -77,16 +92,19 @@ class Statistic:
 
     make: Callable[[Asked, Number], Question]
     column: bool = True
+    others: str = ""  # what further columns are, of which there must be one at least
     number: str = ""  # what an optional whole number after the column means
+    share: bool = False  # whether a number between 0 and 1 must follow the column
     by: bool = True
 
     def form(self, word: str) -> str:
         """The grammar: ``histogram C [bins]``."""
-        return word + " C" * self.column + (f" [{self.number}]" if self.number else "") + " [by G]" * self.by
+        columns = " C" * self.column + (f" {self.others} ..." if self.others else "") + " P" * self.share
+        return word + columns + (f" [{self.number}]" if self.number else "") + " [by G]" * self.by
 
 
 STATISTICS: dict[str, Statistic] = {
-    "count": Statistic(lambda a, e: Count(e) if a.by is None else Histogram(a.by, e), column=False),
+    "count": Statistic(lambda a, e: Count(e) if a.by is None else GroupCounts(a.by, e), column=False),
     "sum": Statistic(lambda a, e: Total(a.column, e, a.by)),
     "mean": Statistic(lambda a, e: Mean(a.column, e, a.by)),
     "variance": Statistic(lambda a, e: Variance(a.column, e, a.by)),
@@ -97,14 +115,24 @@ STATISTICS: dict[str, Statistic] = {
         ),
         number="bins",
     ),
+    "quantile": Statistic(
+        lambda a, e: Quantiles(a.column, a.share, e, by=a.by, statistic=f"{float(a.share or 0):.6g}-quantile"),
+        share=True,
+    ),
     "median": Statistic(lambda a, e: Quantiles(a.column, Fraction(1, 2), e, by=a.by, statistic="median")),
     "quartiles": Statistic(lambda a, e: Quantiles(a.column, quartiles, e, by=a.by, statistic="quartiles")),
     "deciles": Statistic(lambda a, e: Quantiles(a.column, deciles, e, by=a.by, statistic="deciles")),
     "boxplot": Statistic(lambda a, e: Quantiles(a.column, FIVE, e, by=a.by, statistic="boxplot")),
+    "iqr": Statistic(lambda a, e: Range(a.column, (quartiles[0], quartiles[2]), e, by=a.by, statistic="iqr")),
     "ecdf": Statistic(lambda a, e: Ecdf(a.column, e, POINTS if a.number is None else a.number, a.by), number="points"),
     "mode": Statistic(lambda a, e: Mode(a.column, e, 1, a.number), number="bins", by=False),
     "top": Statistic(lambda a, e: TopK(a.column, e, 3 if a.number is None else a.number), number="values", by=False),
     "majority": Statistic(lambda a, e: MajorityAnswer(a.column, e), by=False),
+    "density": Statistic(lambda a, e: Density(a.column, e), by=False),
+    "covariance": Statistic(lambda a, e: Covariance((a.column, *a.others), e), others="C", by=False),
+    "correlation": Statistic(lambda a, e: Correlation((a.column, *a.others), e), others="C", by=False),
+    "regression": Statistic(lambda a, e: Regression(a.column, a.others, e), others="on C", by=False),
+    "bounds": Statistic(lambda a, e: OuterBounds(a.column, e), by=False),
     "keys": Statistic(lambda a, e: Keys(a.column, e, 0 if a.delta is None else a.delta), by=False),
 }
 
@@ -114,6 +142,8 @@ OTHER_WORDS = {
     **dict.fromkeys(("number", "size", "n", "rows"), "count"),
     **dict.fromkeys(("stdev", "sd", "deviation"), "std"),
     **dict.fromkeys(("cdf", "distribution"), "ecdf"),
+    **dict.fromkeys(("quantiles", "percentile"), "quantile"),
+    **dict.fromkeys(("ols", "regress", "linear"), "regression"),
     "total": "sum",
     "top_k": "top",
 }
@@ -122,10 +152,10 @@ OTHER_WORDS = {
 def parsed(text: str, schema: Schema, selected: Collection[str] = ()) -> Asked:
     """A question in words, checked against the public schema; groups may also be columns whose keys are selected."""
     asked = _read(text, tokens(text))
-    if asked.statistic == "keys":
+    if asked.statistic in {"keys", "bounds"}:  # which are for columns that nothing is known about
         return asked
-    if asked.column:
-        schema[asked.column]  # refuses an undeclared column, and suggests the closest one
+    for name in filter(None, (asked.column, *asked.others)):
+        schema[name]  # refuses an undeclared column, and suggests the closest one
     if asked.by is not None and asked.by not in selected:
         _require_public_groups(asked.by, schema)
     lines = _lines(asked, schema)
@@ -161,8 +191,7 @@ def _lines(asked: Asked, schema: Schema) -> int:
         return groups * min(asked.number or POINTS, schema[asked.column].size)
     if asked.statistic != "histogram":
         return groups * {"deciles": 9, "boxplot": 5, "quartiles": 3}.get(asked.statistic, 1)
-    domain = schema[asked.column]
-    return groups * (asked.number or (1 if isinstance(domain, Interval) else domain.size))
+    return groups * int(for_histogram(asked.column, schema[asked.column], asked.number).size)
 
 
 def _quoted(name: str) -> str:
@@ -196,6 +225,17 @@ def _read(text: str, found: list[Token]) -> Asked:
         if not rest or not rest[0].is_name or rest[0].says("by"):
             raise refused(f"{word} needs the name of a column")
         parts["column"] = rest.pop(0).text
+    if statistic.others:
+        if word == "regression" and rest and rest[0].says("on"):
+            del rest[0]
+        named = list(takewhile(lambda token: token.is_name and not token.says("by", "on"), rest))
+        if not named:
+            raise refused(f"{word} needs the names of several columns")
+        parts["others"], rest = tuple(token.text for token in named), rest[len(named) :]
+    if statistic.share:
+        if not rest or rest[0].kind != "number":
+            raise refused(f"{word} needs a share of the rows, such as 0.9")
+        parts["share"] = probability("the share", float(rest.pop(0).text.replace("_", "")))
     if statistic.number and rest and rest[0].kind == "number":
         digits = rest.pop(0).text
         if not digits.replace("_", "").isascii() or not digits.replace("_", "").isdigit() or len(digits) > 9:

@@ -1,7 +1,7 @@
 """Statistics for a trusted curator: any table in, an answer with its error, its cost and its certificate out."""
 
 from flou.central.budget import Budget
-from flou.central.count import Count, Histogram
+from flou.central.count import Count, GroupCounts, Histogram
 from flou.central.covariance import Correlation, Covariance
 from flou.central.density import Density
 from flou.central.ecdf import Ecdf
@@ -12,7 +12,7 @@ from flou.central.mean import Mean
 from flou.central.outer_bounds import OuterBounds
 from flou.central.price import Price
 from flou.central.quantile_calls import deciles, quartiles
-from flou.central.quantiles import Quantiles
+from flou.central.quantiles import Quantiles, Range
 from flou.central.question import Question
 from flou.central.regression import Regression
 from flou.central.selection import MajorityAnswer, Mode, TopK
@@ -29,6 +29,7 @@ __all__ = [
     "Covariance",
     "Density",
     "Ecdf",
+    "GroupCounts",
     "GroupedHistogram",
     "GroupedTable",
     "Histogram",
@@ -40,6 +41,7 @@ __all__ = [
     "Price",
     "Quantiles",
     "Question",
+    "Range",
     "Regression",
     "StandardDeviation",
     "Table",

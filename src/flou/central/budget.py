@@ -64,7 +64,7 @@ class Budget:
                     )
                     + ".",
                     "Answers add up, and together they would reveal more than was allowed.",
-                    "Ask for less, or at a smaller price; the budget is as it was, and nothing was read.",
+                    "Ask for less, or at a smaller price; the budget is as it was, and nothing was answered.",
                 )
             self._cap = cap
             self._costs.extend(converted)
@@ -91,7 +91,7 @@ def _another_measure(cap: Guarantee, total: Guarantee, costs: tuple[Guarantee, .
         f"The budget does not cover this: requested {requested}, and the budget of {_named(_parameters(total))} "
         f"adds up {' and '.join(cap.parameters)}.",
         "The two are different measures of what answers reveal, and do not add up to a number that is proved.",
-        f"{advice} The budget is as it was, and nothing was read.",
+        f"{advice} The budget is as it was, and nothing was answered.",
     )
 
 

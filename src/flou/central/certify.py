@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flou.guarantee import Guarantee
+from flou.guarantee import ZCDP, Guarantee
 from flou.release.accuracy import accuracy_of
 
 if TYPE_CHECKING:
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from flou.central.table import Table
 
 __all__ = ["blocks"]
+
+CONVERTED_AT = 1e-6  # the delta at which a rho is also stated as an epsilon
 
 
 def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> dict[str, dict[str, Any]]:
@@ -30,14 +32,19 @@ def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> d
             "unit_column": schema.unit,
             "neighbours": schema.relation,
             "max_rows_per_unit": schema.max_rows_per_unit,
+            "max_groups_per_unit": schema.max_rows_per_unit,  # each of its rows may be in another group
             "bounds": {name: schema[name].to_dict() for name in schema},
-            "bounds_source": "public",
+            "bounds_source": schema.bounds_source or "public",
             "enforcement": "every row is a unit"
             if schema.unit is None
             else "rows beyond the cap are dropped at random",
         },
         "loss": {
             **cost.to_dict(),
+            "parameters": {name: getattr(cost, name) for name in cost.parameters},
+            "delta": getattr(cost, "delta", 0.0),
+            "converted": cost.to_approx(delta=CONVERTED_AT).to_dict() if isinstance(cost, ZCDP) else None,
+            "this_release": cost.to_dict(),
             "composition": "sequential, exact",
             "cumulative_after": None if budget is None or budget.spent is None else budget.spent.to_dict(),
             "cap": None if budget is None else budget.total.to_dict(),

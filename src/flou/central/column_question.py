@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import Bits
+from flou.central.bins import names_of
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.question import Context, Draft
@@ -108,7 +109,7 @@ class ColumnQuestion(PricedQuestion):
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
         noise = self._noise(self._known(context))
         uncertainty = self._uncertainty(noise.release(np.atleast_2d(found[0]), context.bits))
-        values, labels = uncertainty.values, None if self.by is None else _labels(context.domain(self.by))
+        values, labels = uncertainty.values, None if self.by is None else names_of(context.domain(self.by))
         return Draft(
             value=float(values[0]) if labels is None else values,
             uncertainty=uncertainty,
@@ -118,10 +119,6 @@ class ColumnQuestion(PricedQuestion):
             postprocessing=self._postprocessing,
             keys={} if self.by is None else {"group_keys": "public", "column": self.by},
         )
-
-
-def _labels(domain: Any) -> tuple[str, ...]:
-    return tuple(str(label) for label in domain.decode(np.arange(domain.size)).tolist())
 
 
 def _small(groups: tuple[Any, ...], labels: tuple[str, ...]) -> str:

@@ -16,24 +16,26 @@ Proof      docs/explanation/proofs/sensitivity.md, docs/explanation/proofs/consi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.central.bins import for_histogram, names_of
 from flou.central.consistent import adding_up_to
 from flou.central.counting import CountUncertainty
 from flou.central.price import Noise, Price, described
 from flou.central.priced_question import PricedQuestion
 from flou.central.question import Context, Draft
 from flou.central.sensitivity import Sensitivity
-from flou.domain import Interval
-from flou.errors import InvalidParameter
-from flou.parameters import Number, integer
+from flou.parameters import Number
+from flou.release import Uncertainty
+from flou.release.uncertainty import Interval
 from flou.summaries.request import Code, Counts, Request, Sums
 
-__all__ = ["Count", "Histogram", "binned", "counted", "names_of"]
+__all__ = ["Count", "GroupCounts", "Histogram", "counted"]
+
+KNOWN = "Under substitution the number of all rows is public: this is it, without noise, and asking was not needed."
 
 
 @dataclass(frozen=True)
@@ -56,19 +58,44 @@ class Count(PricedQuestion):
         return (Sums(((),)),)
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        mechanism = self.mechanism(context)
-        released = max(mechanism.sample(int(found[0][0]), bits=context.bits), 0)
+        if context.known_rows is not None:
+            return Draft(
+                context.known_rows,
+                _Public(context.known_rows),
+                {"name": "none: the number of rows is public"},
+                note=KNOWN,
+            )
+        mechanism, most = self.mechanism(context), context.table_rows
+        noisy = max(mechanism.sample(int(found[0][0]), bits=context.bits), 0)
+        released = noisy if most is None else min(noisy, most)
         return Draft(
             value=released,
-            uncertainty=CountUncertainty(np.array([released]), mechanism.noise, context.table_rows, grouped=False),
+            uncertainty=CountUncertainty(np.array([released]), mechanism.noise, most, grouped=False),
             mechanism=described(self._price, self._sensitivity(context), context, on="", grid="whole rows"),
-            postprocessing=("not below zero",),
+            postprocessing=(_possible(most),),
         )
 
 
 @dataclass(frozen=True)
+class _Public(Uncertainty):
+    """There is nothing to be uncertain about."""
+
+    rows: int
+
+    def data(self, level: float) -> Interval:
+        del level
+        return float(self.rows), float(self.rows)
+
+    population = data
+
+    @property
+    def grid(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
 class Histogram(PricedQuestion):
-    """How many rows have each code of a column: equal bins of an interval, or every category."""
+    """How many rows have each code of a column: equal bins of numbers, or every category."""
 
     column: str
     price: Price | Number
@@ -80,7 +107,7 @@ class Histogram(PricedQuestion):
         return self._price.mechanism(Sensitivity.of_rows(1, context), context)
 
     def _code(self, context: Context) -> Code:
-        return Code(self.column, binned(self.column, context.domain(self.column), self.bins))
+        return Code(self.column, for_histogram(self.column, context.domain(self.column), self.bins))
 
     def requests(self, context: Context) -> tuple[Request, ...]:
         return (Counts((self._code(context),)),)
@@ -88,6 +115,13 @@ class Histogram(PricedQuestion):
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
         names = names_of(self._code(context).domain)
         return counted(found[0], self._price, context, labels=names, by=self.column)
+
+
+class GroupCounts(Histogram):
+    """How many rows every group has: every code of the column is a group."""
+
+    def _code(self, context: Context) -> Code:
+        return Code(self.column, context.domain(self.column))
 
 
 def counted(counts: NDArray[Any], price: Price, context: Context, *, labels: tuple[str, ...], by: str) -> Draft:
@@ -99,7 +133,7 @@ def counted(counts: NDArray[Any], price: Price, context: Context, *, labels: tup
     mechanism = price.mechanism(sensitivity, context)
     noisy = mechanism.sample(counts.astype(np.int64).ravel(), bits=context.bits).reshape(counts.shape)
     if rows is None:
-        value, postprocessing = np.maximum(noisy, 0), "not below zero"
+        value, postprocessing = np.clip(noisy, 0, context.table_rows), _possible(context.table_rows)
         uncertainty = CountUncertainty(value, mechanism.noise, context.table_rows)
     else:
         value = adding_up_to(rows, noisy)
@@ -115,22 +149,5 @@ def counted(counts: NDArray[Any], price: Price, context: Context, *, labels: tup
     )
 
 
-def binned(column: str, domain: Any, bins: int | None) -> Any:
-    """The domain on a grid of so many bins; without a number, its own codes where there are few."""
-    if isinstance(domain, Interval):
-        return domain.with_cells(integer("bins", 20 if bins is None else bins, 1, 2**20))
-    if bins is not None:
-        raise InvalidParameter(
-            f"Column {column!r} has {domain.size} codes of its own, and takes no bins.",
-            "Only an interval can be cut into bins.",
-            "Leave bins out.",
-        )
-    return domain
-
-
-def names_of(domain: Any) -> tuple[str, ...]:
-    """What the codes of a domain are called in tables and plots."""
-    if isinstance(domain, Interval):
-        edges = domain.edges()
-        return tuple(f"{a:g} to {b:g}" for a, b in pairwise(edges.tolist()))
-    return tuple(str(label) for label in domain.decode(np.arange(domain.size)).tolist())
+def _possible(rows: int | None) -> str:
+    return "not below zero" if rows is None else "not below zero, and not above the public number of all rows"

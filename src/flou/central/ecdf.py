@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.count import names_of
+from flou.central.bins import names_of
 from flou.central.ecdf_band import EcdfBand
 from flou.central.quantile_grid import QuantileGrid
 from flou.central.question import Context, Draft, Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flou.central.count import Histogram
+from flou.central.count import GroupCounts
 from flou.central.grouped_histogram import GroupedHistogram
 from flou.central.in_groups import InGroups
 from flou.central.keys import Selection
@@ -14,6 +14,7 @@ from flou.central.quantile_calls import QuantileCalls
 from flou.central.question import Question
 from flou.central.total import Total
 from flou.central.variance import StandardDeviation, Variance
+from flou.domain import Interval
 from flou.errors import InvalidParameter
 from flou.release import Release
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from flou.central.table import Table
 
 __all__ = ["GroupedTable"]
+
+MOST_CELLS = 1000  # of an interval that is grouped by
 
 
 class GroupedTable(QuantileCalls):
@@ -44,7 +47,7 @@ class GroupedTable(QuantileCalls):
 
     def count(self, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """How many rows every group has."""
-        return self._one(Histogram(self._by, Price.of(epsilon, delta, rho)))
+        return self._one(GroupCounts(self._by, Price.of(epsilon, delta, rho)))
 
     def sum(self, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Release:
         """The sum of a column in every group."""
@@ -76,6 +79,12 @@ def _require_public(table: Table, by: str) -> None:
             f"Column {by!r} is not in the schema, so that its groups are not public.",
             "That a group is there at all can reveal the one person who is in it.",
             "Declare its categories, or pass epsilon and delta to group_by, which selects groups that many rows share.",
+        )
+    if isinstance(table.schema[by], Interval) and table.schema[by].size > MOST_CELLS:
+        raise InvalidParameter(
+            f"Column {by!r} is an interval of {table.schema[by].size} cells, too many to be groups.",
+            "Every cell is a group, and a group should be something that a reader can name.",
+            "Declare it with few cells, for example Interval(0, 100, cells=10), or as integers or categories.",
         )
     if table.schema[by].size > 2**20:
         raise InvalidParameter(

@@ -17,7 +17,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from flou.central.count import binned, counted, names_of
+from flou.central.bins import for_histogram, names_of
+from flou.central.count import counted
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.question import Context, Draft
@@ -43,7 +44,7 @@ class GroupedHistogram(PricedQuestion):
         return self._price.mechanism(Sensitivity.of_rows(1, context), context)
 
     def _codes(self, context: Context) -> tuple[Code, Code]:
-        column = Code(self.column, binned(self.column, context.domain(self.column), self.bins))
+        column = Code(self.column, for_histogram(self.column, context.domain(self.column), self.bins))
         return Code(self.by, context.domain(self.by)), column
 
     def requests(self, context: Context) -> tuple[Request, ...]:

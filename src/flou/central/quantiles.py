@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.count import names_of
+from flou.central.bins import names_of
 from flou.central.quantile_grid import QuantileGrid
 from flou.central.quantile_plan import METHODS, Drawn, QuantilePlan
 from flou.central.question import Context, Draft, Question

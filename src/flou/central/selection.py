@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.count import binned, names_of
+from flou.central.bins import binned, names_of
 from flou.central.question import Context, Draft, Question
 from flou.domain import Boolean
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.mechanisms import Majority, PermuteAndFlip
-from flou.parameters import Number, exact, integer
+from flou.parameters import Number, integer, number
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
 from flou.summaries.request import Code, Counts, Request
@@ -61,7 +61,7 @@ class TopK(Question):
         relation = context.schema.relation
         return PermuteAndFlip(
             sensitivity=context.rows_per_unit,
-            epsilon=exact(self.epsilon) / self.k,
+            epsilon=number("epsilon", self.epsilon) / self.k,
             utility="monotone" if relation == "add-remove" else "any",
             relation=relation,
             unit=context.unit,
@@ -132,7 +132,7 @@ class MajorityAnswer(Question):
 
     def _mechanism(self, context: Context) -> Majority:
         # a unit of r rows is r neighbours away, so every row gets epsilon / r
-        epsilon = exact(self.epsilon) / context.rows_per_unit
+        epsilon = number("epsilon", self.epsilon) / context.rows_per_unit
         return Majority(epsilon=epsilon, relation=context.schema.relation, unit=context.unit)
 
     def requests(self, context: Context) -> tuple[Request, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
 from flou.bits import SYSTEM, Bits
@@ -27,7 +28,7 @@ from flou.guarantee import Guarantee
 from flou.parameters import Number
 from flou.release import Certificate, Release
 from flou.summaries.condition import Condition
-from flou.summaries.request import Sums
+from flou.summaries.request import Sums, codes_of
 from flou.summaries.rows import Rows
 from flou.summaries.source import rows_of
 
@@ -35,14 +36,17 @@ __all__ = ["Table", "open_table"]
 
 
 class _Chain:
-    """The certificates of one table, in the order of release; shared by its filtered views."""
+    """The certificates of one table, in the order of release; shared by its filtered views, and by threads."""
 
     def __init__(self) -> None:
         self.certificates: list[Certificate] = []
+        self._lock = Lock()
 
-    @property
-    def last(self) -> str | None:
-        return self.certificates[-1].hash if self.certificates else None
+    def issue(self, blocks: Mapping[str, Mapping[str, Any]]) -> Certificate:
+        with self._lock:
+            previous = self.certificates[-1].hash if self.certificates else None
+            self.certificates.append(Certificate.issue(blocks, previous=previous))
+            return self.certificates[-1]
 
 
 class Table(QuantileCalls):
@@ -66,7 +70,7 @@ class Table(QuantileCalls):
         self._chain = chain or _Chain()
         self._table_rows: int | None = None
         self.conditions: tuple[Condition, ...] = ()  # all of which hold for the rows that are asked about
-        for column in schema:
+        for column in (*schema, *(() if schema.unit is None else (schema.unit,))):
             rows.require(column)
 
     def __repr__(self) -> str:
@@ -93,9 +97,13 @@ class Table(QuantileCalls):
 
     def ask(self, *questions: Question) -> list[Release]:
         """Several questions together: charged together, answered in one pass where the engine can."""
+        for question in questions:
+            _require_question(question)
         context = self._context()
         costs = [question.cost(context) for question in questions]
         wanted = [question.requests(context) for question in questions]
+        for column in {code.column for requests in wanted for request in requests for code in codes_of(request)}:
+            self._rows.require(column)
         if self.budget is not None:
             self.budget.charge(*costs)
         found = iter(self._capped().collect([request for requests in wanted for request in requests]))
@@ -116,14 +124,12 @@ class Table(QuantileCalls):
     def _released(self, question: Question, draft: Draft, cost: Guarantee) -> Release:
         from flou.central.certify import blocks
 
-        certificate = Certificate.issue(blocks(self, question, draft, cost), previous=self._chain.last)
-        self._chain.certificates.append(certificate)
         return Release(
             question.statistic,
             question.column,
             draft.value,
             cost,
-            certificate,
+            self._chain.issue(blocks(self, question, draft, cost)),
             draft.uncertainty,
             draft.labels,
             draft.note,
@@ -237,6 +243,15 @@ class Table(QuantileCalls):
     ) -> Release:
         """How many rows fall into each bin of an interval (20 without ``bins``), or have each category."""
         return self.ask(Histogram(column, Price.of(epsilon, delta, rho), bins))[0]
+
+
+def _require_question(question: Any) -> None:
+    if not isinstance(question, Question):
+        raise InvalidParameter(
+            f"ask takes questions, got a {type(question).__name__}.",
+            "A question states its statistic, its column and its price.",
+            "Pass for example flou.central.Mean('salary', 0.5), or call table.mean('salary', epsilon=0.5).",
+        )
 
 
 def open_table(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class Total(ColumnQuestion):
 
     statistic = "sum"
     _divides = False
+    _postprocessing = ("moved to what is possible between the bounds",)
 
     def _noise(self, context: Context) -> MomentNoise:
         grid = MomentGrid.of(self.column, context.domain(self.column), OF_TOTALS)
@@ -47,14 +49,27 @@ class Total(ColumnQuestion):
 
 @dataclass(frozen=True, eq=False)
 class TotalUncertainty(ColumnUncertainty):
-    """Intervals for sums: the noise is linear, so they are symmetric."""
+    """Intervals for sums: the noise is linear, so they are symmetric, but for what is impossible."""
 
     groups: tuple[NoisyMoments, ...]
 
     @property
     def values(self) -> Floats:
+        return self._possible(self._noisy)
+
+    @cached_property
+    def _noisy(self) -> Floats:
         grid = self.groups[0].noise.grid
         return np.array([grid.lower * group.rows + grid.width * group.total for group in self.groups])
+
+    def _possible(self, sums: Floats) -> Floats:
+        """Sums moved to where a sum between the bounds can be: all truth that an interval holds stays in it."""
+        noise = self.groups[0].noise
+        low, high = noise.grid.lower, noise.grid.lower + noise.grid.width
+        rows = noise.known_rows
+        if rows is not None:
+            return np.clip(sums, rows * low, rows * high)
+        return np.clip(sums, 0.0 if low >= 0 else -np.inf, 0.0 if high <= 0 else np.inf)
 
     def _ends(self, level: float, sampling: bool) -> tuple[Floats, Floats]:
         group, grid = self.groups[0], self.groups[0].noise.grid
@@ -62,7 +77,7 @@ class TotalUncertainty(ColumnUncertainty):
         weights = group.weights(total=grid.width, rows=grid.lower)
         half = half_widths(group.noise.mechanism.noise, weights, tau, level)
         half = half + grid.rounding * np.array([max(group.rows, 0.0) for group in self.groups])
-        return self.values - half, self.values + half
+        return self._possible(self._noisy - half), self._possible(self._noisy + half)
 
     @property
     def grid(self) -> float:

@@ -17,7 +17,6 @@ from rich.text import Text
 from flou.ask import STATISTICS, Answers, ask_file
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
-from flou.cli.progress import reading
 from flou.errors import FlouError
 from flou.release.entries import Entry, entries
 from flou.release.price import cost_column, priced
@@ -32,8 +31,8 @@ ABOUT = """
 Ask a CSV or Parquet file for private statistics.
 
 [bold]--epsilon[/bold] is what all answers together cost. It is shared out evenly, or by [bold]--split[/bold]; the \
-parts add up exactly. The file is read once (before that, once for every column whose keys are selected), and nothing \
-is printed that was not made private.
+parts add up exactly. The file is read once (before that, once for every column whose keys are selected; quantiles \
+take another look around what they found), and nothing is printed that was not made private.
 """
 
 # Rich keeps the paragraphs of an epilogue and joins their lines.
@@ -56,8 +55,8 @@ flou release salaries.csv --schema salaries.toml --ask "keys city" --ask "mean s
 
 {escape("  |  ".join(statistic.form(word) for word, statistic in STATISTICS.items()))}
 
-C and G are columns of the schema; names with spaces are quoted: --ask "mean 'net salary'". The groups of other \
-columns are not public: ask for their keys, with [bold]--delta[/bold], and then by them.
+C and G are columns of the schema, P is a share such as 0.9; names with spaces are quoted: --ask "mean 'net salary'". \
+The groups of other columns are not public: ask for their keys, with [bold]--delta[/bold], and then by them.
 """
 
 
@@ -73,7 +72,9 @@ def show_release(
     where: Annotated[
         str | None, typer.Option(help="Count only rows like these: \"age >= 18 and not x == 'y'\".")
     ] = None,
-    budget: Annotated[str | None, typer.Option(help="Refuse if epsilon exceeds this; nothing is read then.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Refuse if epsilon exceeds this; nothing is answered then.")
+    ] = None,
     delta: Annotated[
         str | None, typer.Option(help="For keys: how likely one may show that only one person has, such as 1e-8.")
     ] = None,
@@ -84,10 +85,9 @@ def show_release(
     for option, out, ending in (("--json", json, ".json"), ("--html", html, ".html")):
         if out is not None:
             checked_out(option, out, ending, (data, schema))
-    with reading(Console(stderr=True)):
-        answers = ask_file(
-            data, schema=known, asks=ask, epsilon=epsilon, split=split, where=where, budget=budget, delta=delta
-        )
+    answers = ask_file(
+        data, schema=known, asks=ask, epsilon=epsilon, split=split, where=where, budget=budget, delta=delta
+    )
     # Paid for is paid for: the files come first, in case nobody reads the screen to its end, and a disk that fails
     # does not keep the answers from the screen.
     failures = []

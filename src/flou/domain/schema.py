@@ -24,7 +24,8 @@ from flou.parameters import RELATIONS, Relation, choice, integer, shown
 __all__ = ["Schema"]
 
 MAX_ROWS = 2**40
-SETTINGS = ("name", "relation", "unit", "max_rows_per_unit", "max_rows")
+SETTINGS = ("name", "relation", "unit", "max_rows_per_unit", "max_rows", "bounds_source")
+SOURCES = ("public", "private", "expert")  # of bounds: known to all, released by table.bounds, or judged
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -32,7 +33,8 @@ class Schema:
     """The domain of each column, and the public facts about the whole table.
 
     ``unit`` is the column that says whose row it is; without it, every row is a person of their own.
-    ``max_rows`` bounds the table's length, so that no sum can overflow.
+    ``max_rows`` bounds the table's length, so that no sum can overflow. ``bounds_source`` is written on certificates:
+    "public" (without a word), "private" where ``table.bounds`` released the bounds, "expert" where somebody judged.
     """
 
     columns: Mapping[str, Kind]
@@ -41,6 +43,7 @@ class Schema:
     unit: str | None
     max_rows_per_unit: int
     max_rows: int
+    bounds_source: str | None
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class Schema:
         unit: str | None = None,
         max_rows_per_unit: int | None = None,
         max_rows: int = MAX_ROWS,
+        bounds_source: str | None = None,
     ) -> None:
         most = integer("max_rows", max_rows, 1, 2**53)
         fields = {
@@ -60,6 +64,7 @@ class Schema:
             "unit": None if unit is None else checked_text("unit", unit),
             "max_rows_per_unit": _checked_rows_per_unit(unit, max_rows_per_unit, most),
             "max_rows": most,
+            "bounds_source": None if bounds_source is None else choice("bounds_source", bounds_source, SOURCES),
         }
         for key, value in fields.items():
             object.__setattr__(self, key, value)

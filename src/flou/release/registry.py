@@ -21,7 +21,8 @@ def registry_entry(certificate: Mapping[str, Any]) -> dict[str, Any]:
     identity, data, unit, loss = (blocks.get(name, {}) for name in ("id", "data", "unit", "loss"))
     mechanism, keys, processing = (blocks.get(name, {}) for name in ("mechanism", "keys", "processing"))
     measure = loss.get("measure", "")
-    parameters = {name: loss[name] for name in ("epsilon", "delta", "rho") if name in loss}
+    stated = ("epsilon", "delta", "rho")
+    parameters = loss.get("parameters") or {name: loss[name] for name in stated if name in loss}
     statistic = " of ".join(word for word in (processing.get("statistic"), processing.get("column")) if word)
     software = identity.get("software", {})
     return {

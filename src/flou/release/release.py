@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -29,6 +30,7 @@ __all__ = ["ErrorParts", "Release"]
 Of: TypeAlias = Literal["data", "population"]
 Value: TypeAlias = float | int | str | NDArray[Any]
 
+ONE_DEVIATION = math.erf(math.sqrt(0.5))  # of a normal law, to either side
 MOST = 30  # lines that a terminal should show
 
 
@@ -69,6 +71,14 @@ class Release:
             self._require_given_entries()
             return self.uncertainty.together(confidence, len(self.labels), of)
         return self.uncertainty.data(confidence) if of == "data" else self.uncertainty.population(confidence)
+
+    def standard_error(self, *, of: Of = "population") -> Any:
+        """Half the width of the interval that holds the truth with 68.27 %: of a normal error its standard deviation.
+
+        It contains the noise, and for the population sampling as well: one number, or one for every entry.
+        """
+        low, high = self.interval(ONE_DEVIATION, of=of)
+        return (high - low) / 2
 
     def at(self, x: Any, level: float = 0.95, *, of: Of = "data", group: str | None = None) -> tuple[Any, Any, Any]:
         """(value, low, high) of a released function at any x, or at a list of them; with groups, of one of these."""

@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 
 from flou.domain import Interval
 from flou.summaries.duck_sql import EXACT, ColumnSQL, clipped_sql, middle, rounded_sql, squared_sql
-from flou.summaries.request import Code, Counts, Request, Term
+from flou.summaries.request import Code, Counts, Request, Term, keys_of
 from flou.summaries.rows import free
 from flou.summaries.spread import MOST, Spread
 
-__all__ = ["LIMBS", "Query", "codes_of", "keys_of"]
+__all__ = ["LIMBS", "Query"]
 
 LIMBS = (26, 16, 8)  # bits of the parts of a sum, at most
 SUMMED, AVERAGED = 2**53, 2**52  # below this sums are exact, and are found again from their averages
@@ -193,14 +193,3 @@ def _unit_of(spread: Spread) -> int:
 def _product(term: Term) -> tuple[int, frozenset[Code]]:
     """What a product is, whatever the order of its factors."""
     return len(term), frozenset(term)
-
-
-def keys_of(request: Request) -> tuple[Code, ...]:
-    if isinstance(request, Counts):
-        return request.codes
-    return () if request.by is None else (request.by,)
-
-
-def codes_of(request: Request) -> tuple[Code, ...]:
-    terms = () if isinstance(request, Counts) else request.terms
-    return (*keys_of(request), *(code for term in terms for code in term))

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from flou.bits import SYSTEM
 from flou.summaries.condition import Condition, named
 from flou.summaries.duck_batches import in_batches, values_in_batches
-from flou.summaries.duck_query import LIMBS, Query, codes_of, keys_of
+from flou.summaries.duck_query import LIMBS, Query
 from flou.summaries.duck_select import Select
 from flou.summaries.duck_sql import ColumnSQL, condition_sql, quoted
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
 from flou.summaries.progress import reported
-from flou.summaries.request import Code, Request, Sums
+from flou.summaries.request import Code, Request, Sums, codes_of, keys_of
 from flou.summaries.rows import Rows, Spans, Tally, free, quiet
 from flou.summaries.spans_sql import rows_sql, spans_sql
 

@@ -1,12 +1,14 @@
-"""How far a pass over a file has come, for whoever watches."""
+"""How far a pass over a file has come, for whoever watches: a bar on the terminal, or a function of one's own."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event, Thread
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -16,6 +18,7 @@ __all__ = ["reported", "watched"]
 Watcher: TypeAlias = Callable[[float], None]
 
 PERIOD = 0.1  # seconds between two reports
+PATIENCE = 2.0  # seconds that a pass takes before a bar is shown
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
@@ -31,8 +34,9 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 @contextmanager
 def reported(connection: DuckDBPyConnection | None) -> Iterator[None]:
-    """Report on what this connection does, if anybody watches; a watcher that fails does not disturb the pass."""
-    watcher = _watcher.get()
+    """Report on what this connection does, to whoever watches; a watcher that fails does not disturb the pass."""
+    bar = None if _watcher.get() or not _somebody_looks() else _Bar()
+    watcher = _watcher.get() or bar
     if watcher is None or connection is None:
         yield
         return
@@ -49,3 +53,39 @@ def reported(connection: DuckDBPyConnection | None) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
+        if bar is not None:
+            bar.stop()
+
+
+def _somebody_looks() -> bool:
+    """Whether there is a terminal, or a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+class _Bar:
+    """A bar that appears once a pass takes long, and goes when it is over."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._shown: tuple[Any, Any] | None = None
+
+    def __call__(self, percent: float) -> None:
+        if self._shown is None and time.monotonic() - self._start >= PATIENCE:
+            self._shown = _started()
+        if self._shown is not None:
+            progress, task = self._shown
+            progress.update(task, completed=percent)
+
+    def stop(self) -> None:
+        if self._shown is not None:
+            self._shown[0].stop()
+
+
+def _started() -> tuple[Any, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    progress = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    progress.start()
+    return progress, progress.add_task("Reading the rows", total=100)

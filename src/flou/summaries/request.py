@@ -17,7 +17,7 @@ from typing import TypeAlias
 from flou.domain import Domain
 from flou.errors import InvalidParameter
 
-__all__ = ["LARGEST_CODE", "LIMB", "Code", "Counts", "Request", "Sums", "Term"]
+__all__ = ["LARGEST_CODE", "LIMB", "Code", "Counts", "Request", "Sums", "Term", "codes_of", "keys_of"]
 
 LARGEST_CODE = 2**31  # so that the product of two codes fits into 62 bits
 LIMB = 22  # bits summed at a time: 2^40 rows of 22 bits stay below 2^62 in any engine
@@ -96,3 +96,16 @@ class Counts:
 
 
 Request: TypeAlias = Sums | Counts
+
+
+def keys_of(request: Request) -> tuple[Code, ...]:
+    """The codes by which rows are grouped."""
+    if isinstance(request, Counts):
+        return request.codes
+    return () if request.by is None else (request.by,)
+
+
+def codes_of(request: Request) -> tuple[Code, ...]:
+    """All codes that are asked for."""
+    terms = () if isinstance(request, Counts) else request.terms
+    return (*keys_of(request), *(code for term in terms for code in term))

@@ -108,9 +108,8 @@ class Rows(ABC):
     def require(self, column: str) -> None:
         """Refuse a column that is not there."""
         if column not in self.columns:
-            known = ", ".join(self.columns[:20])
-            raise InvalidData(
+            raise InvalidData(  # which does not list those that there are: in a file without a header they are a row
                 f"There is no column {column!r}.",
-                f"The table has {known}.",
-                "Check the spelling, or the schema.",
+                "A question is about a column of the table, by the name that the table has for it.",
+                "Check the spelling in the schema and, for a text file, that its first line names the columns.",
             )

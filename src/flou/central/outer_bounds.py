@@ -27,7 +27,7 @@ from flou.central.question import Context, Draft, Question
 from flou.domain import Interval
 from flou.guarantee import Guarantee
 from flou.mechanisms import AboveThreshold
-from flou.parameters import Number, exact
+from flou.parameters import Number, number
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval as Ends
 from flou.summaries.request import Code, Counts, Request
@@ -59,7 +59,7 @@ class OuterBounds(Question):
             return AboveThreshold(
                 threshold=threshold,
                 sensitivity=context.rows_per_unit,
-                epsilon=exact(self.epsilon) / 2,
+                epsilon=number("epsilon", self.epsilon) / 2,
                 monotone=context.schema.relation == "add-remove" or context.schema.unit is None,
                 relation=context.schema.relation,
                 unit=context.unit,

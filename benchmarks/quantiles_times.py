@@ -24,6 +24,7 @@ MEMORY = "Memory for the deciles of a Parquet file"
 FLOU, WITHOUT, ONE_LOOK = "flou", "flou, intervals=0", "flou, multiples of 5: one look"
 SORT, BINCOUNT = "numpy.sort (not private)", "numpy.bincount of 2^16 cells (not private)"
 GROUP_BY = "DuckDB, GROUP BY 2^16 cells (not private)"
+FLOU_KEPT, GROUP_BY_KEPT = "flou, its engine kept", "DuckDB, GROUP BY 2^16 cells, its connection kept (not private)"
 CANDIDATES = 1_001
 TIMES_SORT, TIMES_HISTOGRAM, MOST_MEMORY = 2, 1.3, 2
 
@@ -71,6 +72,10 @@ def files(rows: tuple[int, ...], rounds: int) -> Section:
             entries[1:1] = [
                 entry("flou", WITHOUT, "deciles_of_file", intervals=False),
                 entry("flou", ONE_LOOK, "deciles_of_file", one_look=True),
+            ]
+            entries += [
+                entry("flou", FLOU_KEPT, "deciles_of_file", kept=True),
+                entry("plain", GROUP_BY_KEPT, "histogram_of_file", kept=True),
             ]
         return Measure(rows_name(rows), tuple(entries), fresh=True)
 
@@ -120,6 +125,8 @@ def claims(quick: bool) -> tuple[Claim, ...]:
     for ours in (FLOU, WITHOUT, ONE_LOOK):
         what = f"{ours}, deciles of a file of {many}: against its histogram"
         found.append(Claim(what, (QUERIED, many, ours), (QUERIED, many, GROUP_BY), at_most=TIMES_HISTOGRAM))
+    kept = f"{FLOU_KEPT}, deciles of a file of {many}: against its histogram, connection kept"
+    found.append(Claim(kept, (QUERIED, many, FLOU_KEPT), (QUERIED, many, GROUP_BY_KEPT), at_most=TIMES_HISTOGRAM))
     what = f"flou, deciles of a file of {file}: memory"
     return (*found, Claim(what, (MEMORY, file, FLOU), at_most=MOST_MEMORY))
 

@@ -13,6 +13,7 @@ from flou.mechanisms import quantiles as methods
 from flou.mechanisms.quantiles.dithered import Dithered
 from harness.tasks import Timed, task
 from workers import central_data
+from workers.central_flou import from_path
 from workers.quantiles_data import BOUNDS, GRANULARITY, SETS, Release, path, probabilities, rank_errors
 from workers.quantiles_make import drawn
 
@@ -99,8 +100,10 @@ def quantiles_of_array(data: str, rows: int, many: int, intervals: bool = True) 
 
 
 @task
-def deciles_of_file(rows: int, intervals: bool = True, one_look: bool = False) -> Timed:
+def deciles_of_file(rows: int, intervals: bool = True, one_look: bool = False, kept: bool = False) -> Timed:
     """From the path of a Parquet file of salaries to the release."""
     schema, chosen = ONE_LOOK if one_look else FILE, {} if intervals else {"intervals": 0}
     file = central_data.path(rows)
-    return lambda: flou.open(file, schema=schema).quantiles("salary", flou.deciles, epsilon=EPSILON, **chosen)
+    return from_path(
+        lambda: flou.open(file, schema=schema).quantiles("salary", flou.deciles, epsilon=EPSILON, **chosen), kept
+    )

@@ -42,8 +42,7 @@ def rows_of(source: Any) -> Rows:
 
 def _file(path: str) -> Rows:
     """A file, or several by a pattern such as ``data/2026-*.parquet``; the connection lives as long as its rows."""
-    import duckdb
-
+    from flou.summaries.duck_engine import connected
     from flou.summaries.duck_rows import DuckRows
     from flou.summaries.duck_select import Select
     from flou.summaries.duck_sql import literal
@@ -57,11 +56,7 @@ def _file(path: str) -> Rows:
             "The way a file is read decides what its rows are, and flou does not guess.",
             "Name it .csv, .csv.gz, .tsv or .parquet, or open it with a data frame library and pass the frame.",
         )
-    connection = duckdb.connect(config={"temp_directory": _spill()})
-    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")  # for progress.py
-    connection.execute("SET perfect_ht_threshold = 17")  # codes of 16 bits, or NULL, are grouped without a hash table
-    if "://" not in path:  # reading ahead helps over a network; from a disk it is one more copy of everything
-        connection.execute("SET disable_parquet_prefetching = true")
+    connection = connected(local="://" not in path)
     files = [path] if Path(path).is_file() else _matches(connection, path)
     if not files:
         raise InvalidData(
@@ -77,14 +72,6 @@ def _file(path: str) -> Rows:
             rows = Select(connection, f"SELECT * FROM read_parquet([{listed}])")
             return DuckRows(rows, engine="duckdb (parquet)", counted=counted)
         return DuckRows(Select(connection, text_sql(files, escaped)), as_text=True, engine="duckdb (csv)")
-
-
-def _spill() -> str:
-    """Where DuckDB puts what does not fit into memory: by itself it would choose the working directory."""
-    import os
-    import tempfile
-
-    return str(Path(tempfile.gettempdir()) / f"flou-duckdb-{os.getpid()}")
 
 
 def _matches(connection: Any, pattern: str) -> list[str]:

@@ -1,0 +1,74 @@
+"""The embedded engine: one DuckDB in memory for all files that a process opens.
+
+To start one takes longer than many a question, and every one of them has threads of its own. A file gets a connection
+to the engine that is there; connections do not see each other's settings, and close with the rows that hold them.
+
+A forked child has its parent's engine in memory, but none of its threads: it would wait for them for ever, when it asks
+something and even when it ends. So the engine is given up before a fork, and each of the two starts another one when it
+opens a file; tables that are open stay with the parent.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["connected", "stop"]
+
+SETTINGS = (
+    "SET enable_progress_bar = true",  # for progress.py
+    "SET enable_progress_bar_print = false",
+    "SET perfect_ht_threshold = 17",  # codes of 16 bits, or NULL, are grouped without a hash table
+)
+NO_AHEAD = "SET disable_parquet_prefetching = true"  # reading ahead helps over a network; from a disk it is a copy more
+
+
+class _Engine:
+    """The engine of this process, started when the first file is opened."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._engine: DuckDBPyConnection | None = None
+
+    def connection(self) -> DuckDBPyConnection:
+        with self._lock:
+            if self._engine is None:
+                import duckdb
+
+                self._engine = duckdb.connect(config={"temp_directory": _spill()})
+            return self._engine.cursor()
+
+    def give_up(self) -> None:
+        with self._lock:
+            self._engine = None
+
+    def begin_anew(self) -> None:
+        self._lock = Lock()  # which another thread of the parent may have held
+
+
+_ENGINE = _Engine()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_ENGINE.give_up, after_in_child=_ENGINE.begin_anew)
+
+
+def connected(*, local: bool) -> DuckDBPyConnection:
+    """A connection of one's own, for files on a disk or elsewhere."""
+    connection = _ENGINE.connection()
+    connection.execute("; ".join((*SETTINGS, *((NO_AHEAD,) if local else ()))))
+    return connection
+
+
+def stop() -> None:
+    """Give up the engine; tables that are open keep theirs, and the next file starts another one."""
+    _ENGINE.give_up()
+
+
+def _spill() -> str:
+    """Where DuckDB puts what does not fit into memory: by itself it would choose the working directory."""
+    return str(Path(tempfile.gettempdir()) / f"flou-duckdb-{os.getpid()}")

@@ -250,3 +250,12 @@ def test_prices():
     assert priced(flou.ZCDP(0.5)) == "rho = 0.5"
     assert cost_column([flou.PureDP(0.5), flou.PureDP(1)]) == ("epsilon", ["0.5", "1"])
     assert cost_column([flou.PureDP(0.5), flou.ZCDP(1)]) == ("cost", ["epsilon = 0.5", "rho = 1"])
+
+
+def test_small_numbers_are_written_with_an_exponent():
+    """A density of some hundred-thousandths shows its digits, not its zeros; others are written out."""
+    assert written(0.0000242219, -8) == "2.422e-5"
+    assert written(0.0, -8) == "0"
+    assert written(-0.0000242219, -8, "ROUND_FLOOR") == "-2.423e-5"
+    assert written(0.5000000049, -9) == "0.500000005"
+    assert written(0.00123456, -6) == "0.001235"

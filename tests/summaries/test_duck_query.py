@@ -157,3 +157,18 @@ def test_files_that_know_their_rows_spare_a_pass(monkeypatch, asked, tmp_path, f
         found = rows.collect([request])[0]
         assert (found == expected[request.by is not None]).all()
         assert len(asked) == 2  # the count, and one pass
+
+
+def test_many_keys_take_several_passes(tmp_path):
+    """What DuckDB cannot tell apart in one query is asked in two, and the answers are the same."""
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "\n".join(str(i % 97) for i in range(500)) + "\n")
+    requests = [Counts((Code("x", Interval(0, 97, cells=cells)),)) for cells in range(1, 140)]
+    requests += [Sums(((), (Code("x", Interval(0, 97)),)), by=Code("x", Interval(0, 97, cells=9)))]
+    rows, passes = rows_of(str(path)), []
+    fetched = rows._fetched
+    rows._fetched = lambda relation: passes.append(1) or fetched(relation)
+    found = rows.collect(requests)
+    expected = rows_of({"x": [i % 97 for i in range(500)]}).collect(requests)
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    assert len(passes) == 3

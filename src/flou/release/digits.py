@@ -15,7 +15,8 @@ import numpy as np
 __all__ = ["place_of", "rounded_to", "written"]
 
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
-FINEST = -9
+FINEST = -15
+SMALL = -6  # finer places are written with an exponent, where the number is small too
 
 
 def place_of(width: float) -> int | None:
@@ -44,4 +45,7 @@ def written(value: Any, place: int | None, rounding: str = NEAREST) -> str:
         return "unknown" if math.isnan(value) else "no limit"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{rounded_to(value, place, rounding):,f}"
+    number = rounded_to(value, place, rounding)
+    if place is not None and place < SMALL and abs(number) < Decimal("0.001"):  # more zeros than digits
+        return f"{number:.{number.adjusted() - place}e}" if number else "0"
+    return f"{number:,f}"

@@ -1,7 +1,7 @@
 """Rows behind DuckDB: files larger than memory, relations, and anything DuckDB can read, by SQL made of codes.
 
-All requests of one call share one pass: every sum and every table of counts is one grouping set of one query. How
-sums stay exact is in ``duck_query.py``.
+All requests of one call share one pass, as long as they have no more than 62 different keys: every sum and every table
+of counts is one grouping set of one query. How sums stay exact is in ``duck_query.py``.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
 __all__ = ["DuckRows"]
+
+MOST_KEYS = 62  # of one query: DuckDB marks grouping sets with as many bits
 
 
 class DuckRows(Rows):
@@ -67,18 +69,22 @@ class DuckRows(Rows):
         for code in {code for request in requests for code in codes_of(request)}:
             self.require(code.column)
         with quiet(self.engine):
-            rows = self._expected(requests)
-            for bits in LIMBS:
-                query = Query(requests, self._columns, bits)
-                if bits > LIMBS[-1] and not query.exact(rows):
-                    continue
-                read = self._relation
-                if query.codes:
-                    read = read.project(", ".join(query.reads)).project(", ".join(query.projected))
-                found = self._fetched(read.aggregate(*query.aggregation))
-                rows = int(found["n"].max(initial=0))
-                if query.exact(rows):
-                    break
+            return [answer for some in _batches(requests) for answer in self._collected(some)]
+
+    def _collected(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
+        """The answers of one pass."""
+        rows = self._expected(requests)
+        for bits in LIMBS:
+            query = Query(requests, self._columns, bits)
+            if bits > LIMBS[-1] and not query.exact(rows):
+                continue
+            read = self._relation
+            if query.codes:
+                read = read.project(", ".join(query.reads)).project(", ".join(query.projected))
+            found = self._fetched(read.aggregate(*query.aggregation))
+            rows = int(found["n"].max(initial=0))
+            if query.exact(rows):
+                break
         return [query.placed(request, found) for request in requests]
 
     def _expected(self, requests: Sequence[Request]) -> int:
@@ -160,3 +166,16 @@ class DuckRows(Rows):
             found = self._fetched(keyed.aggregate("k, count(*) AS n", "k").filter(f"n >= {least}"))
         keys = map(key_of, found["k"].tolist())
         return listed(((k, n) for k, n in zip(keys, found["n"].tolist(), strict=True) if k is not None), least)
+
+
+def _batches(requests: Sequence[Request]) -> Iterator[list[Request]]:
+    """Requests in their order, as many at a time as have keys that DuckDB can tell apart in one query."""
+    batch: list[Request] = []
+    keys: set[Code] = set()
+    for request in requests:
+        more = keys | set(keys_of(request))
+        if batch and len(more) > MOST_KEYS:
+            yield batch
+            batch, more = [], set(keys_of(request))
+        batch, keys = [*batch, request], more
+    yield batch

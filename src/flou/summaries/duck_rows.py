@@ -100,7 +100,9 @@ class DuckRows(Rows):
         inside = rows_sql(self._columns[code.column], code.domain, spans)
         with quiet(self.engine):
             some = self if inside is None else self._with(self._relation.filter(inside))
-            rows = some._coded(names)
+            # rows that were chosen by their cells lie within the grid, and need no clipping
+            clipped = inside is None or any(a <= code.domain.missing_code < b for a, b in spans)
+            rows = some._coded(names, None if clipped else code)
             if inside is None:
                 rows = rows.filter(spans_sql("flou_c", spans))
             group = "0" if by is None else names[by]
@@ -109,15 +111,17 @@ class DuckRows(Rows):
         groups, codes, counts = (found[name].astype(np.int64) for name in "gcn")
         return groups, codes, counts
 
-    def _coded(self, names: dict[Code, str]) -> DuckDBPyRelation | Select:
-        """Only the codes of the rows, under these names."""
+    def _coded(self, names: dict[Code, str], within: Code | None = None) -> DuckDBPyRelation | Select:
+        """Only the codes of the rows, under these names; of the one ``within`` all rows are known to be cells."""
         for wanted in names:
             self.require(wanted.column)
         columns = {wanted: self._columns[wanted.column] for wanted in names}
-        cells = {wanted: column.cell(wanted.domain) for wanted, column in columns.items()}
+        cells = {wanted: column.cell(wanted.domain, wanted != within) for wanted, column in columns.items()}
         read = {columns[w].read() if cell is None else f"{cell} AS {names[w]}_cell": None for w, cell in cells.items()}
         coded = (
-            f"{column.code(w.domain, None if cells[w] is None else f'{names[w]}_cell')} AS {names[w]}"
+            f"{names[w]}_cell AS {names[w]}"
+            if w == within
+            else f"{column.code(w.domain, None if cells[w] is None else f'{names[w]}_cell')} AS {names[w]}"
             for w, column in columns.items()
         )
         return self._relation.project(", ".join(read)).project(", ".join(coded))

@@ -10,6 +10,7 @@ Limits     decimals are read as doubles, so that whole numbers beyond 2^53 are e
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -21,7 +22,7 @@ from flou.summaries.edges import ends
 from flou.summaries.keys import LARGEST
 from flou.summaries.spread import MOST, NEAREST, Spread
 
-__all__ = ["ColumnExpression", "condition_expression"]
+__all__ = ["ColumnExpression", "condition_expression", "place"]
 
 _BITS = {nw.Int8: 8, nw.Int16: 16, nw.Int32: 32, nw.Int64: 64, nw.Int128: 128}
 _UNSIGNED_BITS = {nw.UInt8: 8, nw.UInt16: 16, nw.UInt32: 32, nw.UInt64: 64}
@@ -63,6 +64,14 @@ class ColumnExpression:
             return self._integers(domain)
         assert isinstance(domain, Interval | Integers)
         return _grid(number, domain)
+
+    def number(self) -> nw.Expr:
+        """The column as a Float64, which is NULL or NaN where a row holds no number."""
+        if self.kind == nw.Boolean:
+            no = nw.when(~self._column).then(nw.lit(0.0))
+            return nw.when(self._column).then(nw.lit(1.0)).otherwise(no)
+        number = self._number()
+        return nw.lit(math.nan) if number is None else number
 
     def _number(self) -> nw.Expr | None:
         """The column as a Float64 that may be NULL, or None where it holds no numbers at all."""
@@ -186,6 +195,19 @@ def _grid(x: nw.Expr, domain: Interval | Integers) -> nw.Expr:
     rest = nw.when(x <= nw.lit(math.inf)).then(_code(domain.size - 1)).otherwise(_code(domain.missing_code))
     rest = nw.when(x < last).then(code).otherwise(rest)
     return nw.when(x < first).then(_code(0)).otherwise(rest)
+
+
+def place(x: nw.Expr, cuts: Sequence[float]) -> nw.Expr:
+    """The place of a number in a refinement (``refinement.py``), by halving."""
+
+    def reached(some: Sequence[float], before: int) -> nw.Expr:
+        if not some:
+            return _code(before)
+        half = len(some) // 2
+        above = reached(some[half + 1 :], before + half + 1)
+        return nw.when(x < nw.lit(some[half])).then(reached(some[:half], before)).otherwise(above)
+
+    return nw.when(x <= nw.lit(math.inf)).then(reached(cuts, 0)).otherwise(_code(len(cuts) + 1))
 
 
 def _code(code: int) -> nw.Expr:

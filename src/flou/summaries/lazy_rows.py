@@ -1,7 +1,6 @@
 """Rows behind a lazy engine that narwhals speaks: Polars, Spark, and databases through Ibis.
 
-Codes are expressions (``lazy_codes.py``), and products are summed in limbs of 22 bits, so that no engine overflows
-however many rows there are.
+Codes are expressions (``lazy_codes.py``), and requests that are asked together share passes (``lazy_pass.py``).
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from flou.bits import SYSTEM
 from flou.errors import InvalidData
 from flou.summaries.condition import Condition, named
 from flou.summaries.keys import Key, KeyCounts, key_of, listed
-from flou.summaries.lazy_codes import ColumnExpression, condition_expression
-from flou.summaries.request import LIMB, Code, Counts, Request, Sums
+from flou.summaries.lazy_codes import ColumnExpression, condition_expression, place
+from flou.summaries.lazy_pass import Digit, planned
+from flou.summaries.refinement import Refinement
+from flou.summaries.request import Code, Request
 from flou.summaries.rows import Rows, Spans, Tally, free, quiet
 from flou.summaries.spans_sql import run_of
 
 __all__ = ["LazyRows"]
 
 MOST_RUNS = 1 << 10  # of codes that are looked for one by one
-HALF_BITS = 16
-HALF = 1 << HALF_BITS
 
 
 class LazyRows(Rows):
@@ -48,60 +47,34 @@ class LazyRows(Rows):
 
     def _collected(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
         answers: dict[int, NDArray[Any]] = {}
-        together = [i for i, r in enumerate(requests) if isinstance(r, Sums) and r.by is None]
-        if together:  # all ungrouped sums share one pass
-            terms = tuple(dict.fromkeys(term for i in together for term in requests[i].terms))  # type: ignore[union-attr]
-            summed = dict(zip(terms, self._sums(Sums(terms)), strict=True))
-            for i in together:
-                answers[i] = np.array([summed[t] for t in requests[i].terms], dtype=object)  # type: ignore[union-attr]
-        for i, request in enumerate(requests):
-            if i not in answers:
-                answers[i] = self._counts(request) if isinstance(request, Counts) else self._sums(request)
+        for one, places in planned(requests):
+            found = _fetched(one.aggregated(*self._coded(one.codes)))
+            answers |= zip(places, one.answers([requests[i] for i in places], found), strict=True)
         return [answers[i] for i in range(len(requests))]
 
-    def _coded(self, codes: Sequence[Code]) -> tuple[nw.LazyFrame[Any], dict[Code, str]]:
+    def _coded(self, codes: Sequence[Digit]) -> tuple[nw.LazyFrame[Any], dict[Digit, str]]:
         """Only the codes of the rows; a select of constants alone would have one row, so they are added first."""
         names = {code: free(f"flou_{i}", self.columns) for i, code in enumerate(dict.fromkeys(codes))}
-        coded = self._frame.with_columns(*(self._code(code).alias(name) for code, name in names.items()))
-        return coded.select(*names.values()), names
+        for code in names:
+            self.require(code.column)
+        refined = dict.fromkeys(code.column for code in names if isinstance(code, Refinement))
+        numbers = {column: free(f"flou_x{i}", self.columns) for i, column in enumerate(refined)}
+        frame = self._frame
+        if numbers:  # which are compared many times
+            frame = frame.with_columns(*(self._expressions[c].number().alias(name) for c, name in numbers.items()))
+        if names:
+            coded = frame.with_columns(*(self._code(code, numbers).alias(name) for code, name in names.items()))
+            frame = coded.select(*names.values())
+        return frame, names
 
-    def _code(self, code: Code) -> nw.Expr:
-        self.require(code.column)
-        expression = self._expressions[code.column].code(code.domain)
+    def _code(self, code: Digit, numbers: dict[str, str]) -> nw.Expr:
+        if isinstance(code, Refinement):
+            expression = place(nw.col(numbers[code.column]), code.cuts)
+        else:
+            expression = self._expressions[code.column].code(code.domain)
         if self.engine == "ibis":  # which writes no cast it holds for needless, and PostgreSQL takes 5 for 32 bits
             return expression.cast(nw.Float64()).cast(nw.Int64())
         return expression
-
-    def _counts(self, request: Counts) -> NDArray[Any]:
-        frame, names = self._coded(request.codes)
-        keys = [names[code] for code in request.codes]
-        result = np.zeros(request.shape, dtype=np.int64)
-        for row in _fetched(frame.group_by(*dict.fromkeys(keys)).agg(nw.len().alias("flou_n"))):
-            result[tuple(row[key] for key in keys)] = row["flou_n"]
-        return result
-
-    def _sums(self, request: Sums) -> NDArray[Any]:
-        codes = [code for term in request.terms for code in term] + ([request.by] if request.by else [])
-        result = np.zeros(request.shape, dtype=object)
-        frame, names = self._coded(codes) if codes else (self._frame, {})
-        wanted = [nw.len().alias("flou_n")]
-        places: list[
-            dict[str, int]
-        ] = []  # for each term: the sums it is made of, and the bits by which they are shifted
-        for i, term in enumerate(request.terms):
-            limbs = _limbs([nw.col(names[code]) for code in term])
-            places.append({f"flou_s{i}_{j}": shift for j, (shift, _) in enumerate(limbs)})
-            wanted += [limb.sum().alias(f"flou_s{i}_{j}") for j, (_, limb) in enumerate(limbs)]
-        if request.by is None:
-            answer: list[tuple[Any, dict[str, Any]]] = [(slice(None), row) for row in _fetched(frame.select(*wanted))]
-        else:
-            key = names[request.by]
-            answer = [(row[key], row) for row in _fetched(frame.group_by(key).agg(*wanted))]
-        for cell, row in answer:
-            for i, place in enumerate(places):
-                total = sum(int(row[name] or 0) << shift for name, shift in place.items())
-                result[(*((cell,) if request.by else ()), i)] = total if place else int(row["flou_n"])
-        return result
 
     def tally(self, code: Code, spans: Spans, by: Code | None = None) -> Tally:
         with quiet(self.engine):
@@ -109,7 +82,7 @@ class LazyRows(Rows):
             key = nw.col(names[code])
             held = _held(key, spans)
             keys = [names[code]] if by is None else list(dict.fromkeys([names[by], names[code]]))
-            rows = _fetched(frame.filter(held).group_by(*keys).agg(nw.len().alias("flou_n")))
+            rows = _fetched(frame.filter(held).group_by(*keys).agg(nw.len().alias("flou_n"))).rows(named=True)
         group = None if by is None else names[by]
         found = sorted((0 if group is None else int(r[group]), int(r[names[code]]), int(r["flou_n"])) for r in rows)
         groups, codes, counts = np.array(found, dtype=np.int64).reshape(-1, 3).T
@@ -153,7 +126,8 @@ class LazyRows(Rows):
         with quiet(self.engine):
             _require_exact_texts(self._frame.to_native(), self.engine)
             keyed = self._frame.with_columns(key.alias(name)).select(name).filter(~nw.col(name).is_null())
-            for row in _fetched(keyed.group_by(name).agg(nw.len().alias("flou_n")).filter(nw.col("flou_n") >= least)):
+            counted = keyed.group_by(name).agg(nw.len().alias("flou_n")).filter(nw.col("flou_n") >= least)
+            for row in _fetched(counted).iter_rows(named=True):
                 one, rows = key_of(row[name]), int(row["flou_n"])
                 if one is not None:  # two keys that only the engine can tell apart count as the larger of them
                     found[one] = max(found.get(one, 0), rows)
@@ -180,25 +154,9 @@ def _require_exact_texts(native: Any, engine: str) -> None:
         )
 
 
-def _limbs(factors: list[nw.Expr]) -> list[tuple[int, nw.Expr]]:
-    """A product of at most two codes as shifted parts of at most 22 bits.
-
-    Engines may divide integers through doubles (Spark does), which is exact below 2^53 only: the codes, of 31 bits, are
-    halved before they are multiplied, and the products, of 33 bits, once more before they are summed.
-    """
-    if not factors:
-        return []
-    parts = [(0, factors[0])]
-    if len(factors) == 2:
-        (a, b), (c, d) = ((x // HALF, x % HALF) for x in factors)
-        parts = [(2 * HALF_BITS, a * c), (HALF_BITS, a * d + b * c), (0, b * d)]
-    unit = 1 << LIMB
-    return [piece for shift, x in parts for piece in ((shift + LIMB, x // unit), (shift, x % unit))]
-
-
-def _fetched(frame: nw.LazyFrame[Any]) -> list[dict[str, Any]]:
-    collected = frame.collect()
-    return list(collected.iter_rows(named=True))
+def _fetched(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    """The one place where an answer leaves the engine."""
+    return frame.collect()
 
 
 def _capped(native: Any, unit: str, rows: int, engine: str, taken: Sequence[str]) -> Any:

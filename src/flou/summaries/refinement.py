@@ -1,0 +1,85 @@
+"""The common refinement of several grids of one column: one place per row, from which its cell in each grid follows.
+
+Rule       with c_1 < ... < c_m the doubles at which the cell of some grid changes, the place of a number is how many
+           of them it reaches, 0 to m; what is missing has the place m + 1
+Why        cells never decrease as numbers grow, so that all of them are constant from c_i up to c_(i+1): at place i
+           the cells are those of c_i, at place 0 the first ones, and at the last place those of what is missing
+Numerics   cuts are found among the doubles, by bisection with the grid's own rule; a place takes comparisons only
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.domain import Interval
+from flou.summaries.request import Code
+
+__all__ = ["Refinement", "merged", "most_places"]
+
+FEW_CELLS = 8  # of a grid whose cells take no more comparisons than its rule takes steps
+MOST_PLACES = 1 << 9
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """A column, cut wherever one of some grids is."""
+
+    column: str
+    grids: tuple[Interval, ...]
+
+    @cached_property
+    def cuts(self) -> tuple[float, ...]:
+        return tuple(sorted({cut for grid in self.grids for cut in _cuts(grid)}))
+
+    @property
+    def size(self) -> int:
+        """How many places there are."""
+        return len(self.cuts) + 2
+
+    def cells(self, grid: Interval) -> NDArray[np.int64]:
+        """The cell in one of the grids, for every place."""
+        return np.append(grid.encode(np.array([-np.inf, *self.cuts])), grid.missing_code)
+
+
+def merged(keys: Iterable[Code]) -> list[tuple[Code, ...]]:
+    """The keys, those together that a refinement can stand for: small grids of one column."""
+    groups: dict[object, list[Code]] = {}
+    for key in keys:
+        small = isinstance(key.domain, Interval) and key.domain.cells <= FEW_CELLS
+        groups.setdefault(key.column if small else key, []).append(key)
+    together = [tuple(group) for group in groups.values() if most_places(group) <= MOST_PLACES]
+    return together + [(key,) for group in groups.values() if most_places(group) > MOST_PLACES for key in group]
+
+
+def most_places(group: Iterable[Code]) -> int:
+    """A bound on the places of a refinement, without a search for its cuts."""
+    return 2 + sum(key.domain.size - 1 for key in group)
+
+
+@lru_cache(maxsize=1024)
+def _cuts(grid: Interval) -> tuple[float, ...]:
+    """The smallest double of each cell but the first."""
+    cells = np.arange(1, grid.cells)
+    first, last = _ranks(np.array([grid.lower, grid.upper]))
+    below, above = np.full(cells.size, first - 1), np.full(cells.size, last)
+    for _ in range(64):  # bits of a double
+        middle = (below & above) + ((below ^ above) >> 1)  # half of their sum, which may not fit into 64 bits
+        reached = grid.encode(_doubles(middle)) >= cells
+        below, above = np.where(reached, below, middle), np.where(reached, middle, above)
+    return tuple(_doubles(above).tolist())
+
+
+def _ranks(doubles: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The ranks of doubles among all of them, zero at 0.0."""
+    sizes = np.abs(doubles).view(np.int64)
+    return np.where(doubles < 0, -sizes, sizes)
+
+
+def _doubles(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+    sizes = np.abs(ranks).view(np.float64)
+    return np.where(ranks < 0, -sizes, sizes)

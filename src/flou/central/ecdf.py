@@ -29,6 +29,7 @@ from flou.central.ecdf_band import EcdfBand
 from flou.central.quantile_grid import QuantileGrid
 from flou.central.question import Context, Draft, Question
 from flou.domain import Categories, Interval
+from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.mechanisms.quantiles import Tree
@@ -90,7 +91,8 @@ class Ecdf(Question):
         if grid.granular:
             return grid
         assert isinstance(grid.domain, Interval)
-        return replace(grid, domain=grid.domain.with_cells(self._most(context)))
+        fitting = 10 ** (len(str(most_cells(grid.domain))) - 1)  # a power of ten, as the others are
+        return replace(grid, domain=grid.domain.with_cells(min(self._most(context), fitting)))
 
     def requests(self, context: Context) -> tuple[Request, ...]:
         by = () if self.by is None else (context.code(self.by),)

@@ -1,8 +1,13 @@
 """Records in order behind any engine: a coarse histogram first, and a finer look around the ranks that matter.
 
-The first pass counts the cells of a coarse grid. They tell in which coarse cells the wanted ranks lie, and only these
-and their neighbours are counted on the fine grid, all of them in one more pass. What is answered is exactly what a sort
-would answer.
+The first pass counts the cells of a coarse grid. They tell in which coarse cells the wanted ranks lie; these are
+counted on the fine grid, in one more pass. It sees more than was wanted: all of a small table, and otherwise so many
+ranks on both sides, across gaps and beyond atoms, that a window of ranks could be four times as wide. What a method
+asks for later is near what it asked for first, so that one such pass is nearly always all. Another one is made for
+what lies elsewhere: for a cell far from all targets that was drawn and has to be judged, which is rare. Groups share
+every pass.
+
+What is answered is exactly what a sort would answer, whatever was seen.
 """
 
 from __future__ import annotations
@@ -18,22 +23,28 @@ from flou.mechanisms.quantiles import Records
 __all__ = ["Groups", "Look", "LookedUp"]
 
 Integers: TypeAlias = NDArray[np.int64]
-Look: TypeAlias = Callable[[list[tuple[int, int]]], tuple[Integers, Integers]]
-LookAtAll: TypeAlias = Callable[[list[tuple[int, int]]], tuple[Integers, Integers, Integers]]
+Mask: TypeAlias = NDArray[np.bool_]
+Spans: TypeAlias = list[tuple[int, int]]
+Look: TypeAlias = Callable[[Spans], tuple[Integers, Integers]]
+LookAtAll: TypeAlias = Callable[[Spans], tuple[Integers, Integers, Integers]]
+
+ROOM = 1 << 15  # so many codes are seen at once, if there are no more
 
 
 class LookedUp(Records):
     """Fine codes 0..cells-1, of which ``counts`` tells how many fall into each run of 2^shift.
 
     ``look(spans)`` returns the occupied fine codes in the spans (first included, last not), in order, and their counts.
+    Where all records have at most ``room`` codes, the first look sees all of them.
     """
 
-    def __init__(self, counts: NDArray[np.int64], *, shift: int, cells: int, look: Look) -> None:
+    def __init__(self, counts: NDArray[np.int64], *, shift: int, cells: int, look: Look, room: int = ROOM) -> None:
         self.cells, self._shift, self._look = cells, shift, look
         self._ends: Integers = np.zeros(counts.size + 1, dtype=np.int64)  # records below each coarse cell
         np.cumsum(counts, out=self._ends[1:])
         self.rows = int(self._ends[-1])
-        self._seen = counts == 0  # nothing to see in an empty cell
+        self._small = int(np.minimum(counts, 1 << shift).sum()) <= room
+        self._seen: Mask = counts == 0  # nothing to see in an empty cell
         self._fine: Integers = np.zeros(0, dtype=np.int64)  # the occupied codes in what was seen,
         self._heights: Integers = np.zeros(0, dtype=np.int64)  # how many records each of them has,
         self._after: Integers = np.zeros(1, dtype=np.int64)  # and, from the second on, how many lie up to and with it
@@ -42,16 +53,15 @@ class LookedUp(Records):
         return f"LookedUp(cells={self.cells})"
 
     def prepare(self, spans: Iterable[tuple[int, int]]) -> None:
-        wanted = [np.arange(part.start, part.stop) for part in (self._coarse(*span) for span in spans)]
-        if wanted:
-            self._see(np.concatenate(wanted))
+        wanted = list(spans)
+        if not all(self._seen[self._coarse(*span)].all() for span in wanted):
+            self._see(self._around(wanted))
 
     def ranked(self, first: int, last: int) -> Integers:
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return np.zeros(0, dtype=np.int64)
-        part = self._coarse(first, last)
-        self._see(np.arange(part.start, part.stop))
+        self.prepare([(first, last)])
         start, stop = np.searchsorted(self._after[1:], [first, last], side="left")  # the codes that hold the two
         after = np.clip(self._after[start : stop + 2], first - 1, last)
         return np.repeat(self._fine[start : stop + 1], after[1:] - after[:-1])
@@ -62,7 +72,10 @@ class LookedUp(Records):
     def below_each(self, cells: Integers) -> Integers:
         asked = np.minimum(np.maximum(cells, 0), self.cells)
         coarse = asked >> self._shift
-        self._see(coarse[asked > coarse << self._shift])  # the others begin a coarse cell
+        inside = coarse[asked > coarse << self._shift]  # the others begin a coarse cell
+        if not self._seen[inside].all():
+            ranks = np.stack([self._ends[inside] + 1, self._ends[inside + 1]], axis=1)
+            self._see(self._around(((a, b) for a, b in ranks.tolist()), wider=0))
         # the last code below the cell lies in the same coarse cell, or there is none in it
         found: Integers = np.maximum(self._ends[coarse], self._after[np.searchsorted(self._fine, asked)])
         return found
@@ -75,20 +88,33 @@ class LookedUp(Records):
         start, stop = np.searchsorted(self._ends, [first, last], side="left").tolist()
         return slice(start - 1, stop)
 
-    def _see(self, wanted: Integers) -> None:
-        """One look at all wanted coarse cells, if some were not seen yet, and at those next to them: what is asked
-        later is near what was answered. Those with nothing in between make one span.
+    def _around(self, spans: Iterable[tuple[int, int]], wider: int = 3) -> Mask:
+        """The coarse cells that hold these ranks, and others on both sides: in any case the next occupied ones.
+
+        ``wider`` is how many times half of their number of ranks are taken beyond the cells that hold them.
         """
-        if bool(np.all(self._seen[wanted])):
-            return
-        near = np.zeros(self._seen.size + 2, dtype=np.bool_)
-        for side in (0, 1, 2):
-            near[wanted + side] = True
-        new = np.flatnonzero(near[1:-1] & ~self._seen)
-        apart = np.flatnonzero(self._ends[new[1:]] > self._ends[new[:-1] + 1])  # records lie between the two
-        first, last = new[np.concatenate([[0], apart + 1])], new[np.concatenate([apart, [-1]])] + 1
-        spans = np.minimum(np.stack([first, last], axis=1) << self._shift, self.cells)
-        self._learn(new, *self._look([(int(a), int(b)) for a, b in spans.tolist()]))
+        if self._small:
+            return np.ones_like(self._seen)
+        found = np.zeros_like(self._seen)
+        for first, last in spans:
+            part = self._coarse(first, last)
+            if part.stop > part.start:
+                more = wider * (last - first + 1) // 2
+                found[self._coarse(int(self._ends[part.start]) - more, int(self._ends[part.stop]) + 1 + more)] = True
+        return found
+
+    def _see(self, wanted: Mask) -> None:
+        """One look at all wanted coarse cells that were not seen yet."""
+        new = np.flatnonzero(wanted & ~self._seen)
+        if new.size:
+            self._learn(new, *self._look(_spans(new, self._ends, self._shift, self.cells)))
+
+    def _told(self, wanted: Mask, codes: Integers, heights: Integers) -> None:
+        """What all of the wanted coarse cells hold, some of which may have been seen."""
+        new = wanted & ~self._seen
+        if new.any():
+            held = new[codes >> self._shift]
+            self._learn(np.flatnonzero(new), codes[held], heights[held])
 
     def _learn(self, new: Integers, codes: Integers, heights: Integers) -> None:
         """What the coarse cells hold that were not seen yet."""
@@ -105,39 +131,56 @@ class LookedUp(Records):
 class Groups:
     """The records of several groups, a row of ``counts`` each; ``look`` sees all of them at once.
 
-    It returns groups, occupied codes and their counts, in order.
+    It returns groups, occupied codes and their counts, in order. Whoever looks, all groups learn from it.
     """
 
-    def __init__(self, counts: Integers, *, shift: int, cells: int, look: LookAtAll) -> None:
+    def __init__(self, counts: Integers, *, shift: int, cells: int, look: LookAtAll, room: int = ROOM) -> None:
         self._look, self._shift, self._cells = look, shift, cells
+        self._ends = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
         self.records = [
-            LookedUp(row, shift=shift, cells=cells, look=self._look_at(group)) for group, row in enumerate(counts)
+            LookedUp(row, shift=shift, cells=cells, look=self._look_at(group), room=room // len(counts))
+            for group, row in enumerate(counts)
         ]
 
     def _look_at(self, group: int) -> Look:
-        def look(spans: list[tuple[int, int]]) -> tuple[Integers, Integers]:
-            groups, codes, heights = self._look(spans)
-            held = groups == group
-            return codes[held], heights[held]
+        def look(spans: Spans) -> tuple[Integers, Integers]:
+            return self._shared(spans, group)
 
         return look
 
-    def prepare(self, ranks: Callable[[int], list[tuple[int, int]]]) -> None:
+    def _shared(self, spans: Spans, asked: int) -> tuple[Integers, Integers]:
+        """What one group asked for; the others are told."""
+        groups, codes, heights = self._look(spans)
+        parts = np.searchsorted(groups, np.arange(len(self.records) + 1)).tolist()
+        if len(self.records) > 1:
+            seen = np.zeros(self._ends.size - 1, dtype=np.bool_)
+            for first, last in spans:
+                seen[first >> self._shift : -(-last >> self._shift)] = True
+            for group, one in enumerate(self.records):
+                if group != asked:
+                    part = slice(parts[group], parts[group + 1])
+                    one._told(seen, codes[part], heights[part])
+        own = slice(parts[asked], parts[asked + 1])
+        return codes[own], heights[own]
+
+    def prepare(self, ranks: Callable[[int], Spans]) -> None:
         """One look for all groups, around the ranks that each of them is likely to be asked for, by its rows."""
         if len(self.records) == 1:
             return  # it looks by itself, when it knows what it needs
-        near = np.zeros(self.records[0]._seen.size, dtype=np.bool_)
+        near = np.zeros(self._ends.size - 1, dtype=np.bool_)
         for one in self.records:
-            for span in ranks(one.rows):
-                part = one._coarse(*span)
-                near[max(part.start - 1, 0) : part.stop + 1] |= part.stop > part.start
+            spans = ranks(one.rows)
+            if spans:
+                near |= one._around(spans) & ~one._seen
         cells = np.flatnonzero(near)
-        if not cells.size:
-            return
-        apart = np.flatnonzero(np.diff(cells) > 1)
-        first, last = cells[np.concatenate([[0], apart + 1])], cells[np.concatenate([apart, [-1]])] + 1
-        spans = np.minimum(np.stack([first, last], axis=1) << self._shift, self._cells)
-        groups, codes, heights = self._look([(int(a), int(b)) for a, b in spans.tolist()])
-        ends = np.searchsorted(groups, np.arange(len(self.records) + 1))
-        for one, start, stop in zip(self.records, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            one._learn(cells, codes[start:stop], heights[start:stop])
+        if cells.size:
+            own = self._shared(_spans(cells, self._ends, self._shift, self._cells), 0)
+            self.records[0]._told(near, *own)
+
+
+def _spans(new: Integers, ends: Integers, shift: int, cells: int) -> Spans:
+    """Some coarse cells as spans of fine ones; those with no records in between make one span."""
+    apart = np.flatnonzero(ends[new[1:]] > ends[new[:-1] + 1])
+    first, last = new[np.concatenate([[0], apart + 1])], new[np.concatenate([apart, [-1]])] + 1
+    spans = np.minimum(np.stack([first, last], axis=1) << shift, cells)
+    return [(a, b) for a, b in spans.tolist()]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from flou.central.ecdf import POINTS, Ecdf
 from flou.central.quantiles import INTERVALS, Quantiles, Range
@@ -49,15 +52,21 @@ class QuantileCalls(ABC):
     def quantiles(
         self,
         column: str,
-        probabilities: Iterable[Number],
+        probabilities: Number | Iterable[Number],
         *,
         epsilon: Number,
         method: str = "auto",
         intervals: Number = INTERVALS,
     ) -> Release:
-        """Several quantiles at once: ``table.quantiles("salary", flou.deciles, epsilon=1)``."""
-        several = tuple(probabilities)
-        return self._one(Quantiles(column, several, epsilon, method, intervals, self._grouping))
+        """Several quantiles at once: ``table.quantiles("salary", flou.deciles, epsilon=1)``.
+
+        One number instead of a list is one quantile, as ``quantile`` answers it.
+        """
+        several: Any = probabilities.tolist() if isinstance(probabilities, np.ndarray) else probabilities
+        if isinstance(several, str) or not isinstance(several, Iterable):
+            one: Any = several
+            return self.quantile(column, one, epsilon=epsilon, method=method, intervals=intervals)
+        return self._one(Quantiles(column, tuple(several), epsilon, method, intervals, self._grouping))
 
     def median(
         self,

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from flou.central.looked_up import Groups, LookedUp
 from flou.central.question import Tallier
 from flou.domain import Boolean, Categories, Integers, Interval
+from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import CellCounts
+from flou.parameters import exact
 from flou.summaries.request import LARGEST_CODE, Code
 from flou.summaries.rows import Tally
 
@@ -35,6 +37,7 @@ class QuantileGrid:
     bounds: tuple[float, float]
     granular: bool  # whether a cell holds one possible value only: its middle
     whole: bool  # whether values are whole numbers
+    grain: float | None = None  # the public granularity, where a cell may hold less or more than one possible value
 
     @classmethod
     def of(cls, column: str, domain: Any, groups: int, looks_again: bool) -> QuantileGrid:
@@ -46,16 +49,17 @@ class QuantileGrid:
             )
         room = MOST - (groups - 1).bit_length()
         bounds = (0.0, 1.0) if isinstance(domain, Boolean) else (float(domain.lower), float(domain.upper))
-        one_by_one = _possible_values(domain)
-        if one_by_one is not None and one_by_one.size <= 1 << min(ONLY, room):
+        one_by_one = _possible_values(domain, 1 << min(ONLY, room))
+        if one_by_one is not None:
             return cls(column, one_by_one, 0, bounds, True, isinstance(domain, Integers | Boolean))
         if isinstance(domain, Integers):
             missing = float(domain.lower + domain.missing_code)
             domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
         whole = bounds != (domain.lower, domain.upper)
-        if not looks_again:
-            return cls(column, domain.with_cells(1 << min(ONLY, room)), 0, bounds, False, whole)
-        return cls(column, domain.with_cells(LARGEST_CODE), FINE - min(COARSE, room), bounds, False, whole)
+        bits = min(FINE if looks_again else min(ONLY, room), most_cells(domain).bit_length() - 1)
+        shift = max(bits - min(COARSE, room), 0) if looks_again else 0
+        grain = domain.granularity if _multiples(domain) is not None else None
+        return cls(column, domain.with_cells(1 << bits), shift, bounds, False, whole, grain)
 
     @property
     def cells(self) -> int:
@@ -101,8 +105,10 @@ class QuantileGrid:
 
     @property
     def rounding(self) -> float:
-        """How far the middle of a cell is from a value in it, at the most."""
-        return 0.0 if self.granular else self._step / 2
+        """How far what is released for a cell is from a value in it, at the most."""
+        if self.granular or (self.grain is not None and self._step < self.grain / 2):
+            return 0.0
+        return self._step / 2 + (self.grain or 0.0) / 2
 
     def _place(self, cells: NDArray[Any], into: float) -> NDArray[np.float64]:
         """The value that lies a part of the way through each cell."""
@@ -113,24 +119,42 @@ class QuantileGrid:
 
     def value(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """What is released for a cell."""
-        return self._place(cells, 0.5)
+        return self._on_grain(self._place(cells, 0.5), np.round)
 
     def lower(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """The lower end of a cell."""
-        return self._place(cells, 0.0)
+        return self._on_grain(self._place(cells, 0.0), np.floor)
 
     def upper(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """The upper end of a cell."""
-        return self._place(cells, 1.0)
+        return self._on_grain(self._place(cells, 1.0), np.ceil)
+
+    def _on_grain(
+        self, values: NDArray[np.float64], rounded: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """The multiples of the granularity next to values, as the decimals that they are."""
+        if self.grain is None:
+            return values
+        start, grain = exact(self.bounds[0]), exact(self.grain)
+        multiples = rounded((values - self.bounds[0]) / self.grain).tolist()
+        found = np.array([float(start + int(k) * grain) for k in multiples], dtype=np.float64)
+        return np.clip(found, *self.bounds)
 
 
-def _possible_values(domain: Any) -> Interval | Integers | Boolean | None:
-    """A cell for every possible value, where they are known: whole numbers, multiples of a public granularity."""
+def _multiples(domain: Any) -> int | None:
+    """How many multiples of a public granularity there are from bound to bound, if these are some."""
+    if not isinstance(domain, Interval) or domain.granularity is None:
+        return None
+    steps = (domain.upper - domain.lower) / domain.granularity
+    return round(steps) + 1 if abs(steps - round(steps)) <= 1e-9 * steps else None
+
+
+def _possible_values(domain: Any, most: int) -> Interval | Integers | Boolean | None:
+    """A cell for every possible value, where they are known and not too many: whole numbers, multiples."""
     if not isinstance(domain, Interval):
         found: Integers | Boolean = domain
-        return found
-    grain, width = domain.granularity, domain.upper - domain.lower
-    if grain is None or abs(width / grain - round(width / grain)) > 1e-9 * (width / grain):
+        return found if found.size <= most else None
+    many, grain = _multiples(domain), domain.granularity
+    if many is None or grain is None or many > most:
         return None
-    ends = (domain.lower - grain / 2, domain.upper + grain / 2)
-    return Interval(*ends, cells=round(width / grain) + 1, missing=domain.missing)
+    return Interval(domain.lower - grain / 2, domain.upper + grain / 2, cells=many, missing=domain.missing)

@@ -1,11 +1,13 @@
 """Quantiles of a column, one or many, of all rows or by group.
 
-Law        the method's own, on a grid of 2^31 cells or of the public granularity (``quantile_plan.py`` chooses)
+Law        the method's own (``quantile_plan.py`` chooses) on a grid of 2^31 cells, or as many as doubles tell apart, or
+           of the possible values if these are at most 2^20; answers are multiples of a public granularity in any case
 Guarantee  epsilon-DP in total, the intervals included
 Why        a method reads the records once; then records are counted around its answers, for a share of epsilon
 Error      ranks off by a few times 1/epsilon; an interval holds the data's, or the population's, quantile, whatever
            the data are (``quantile_ranks.py``)
-Numerics   exact integers until the answers are drawn; coarse counts first, then one finer look around the targets
+Numerics   exact integers until the answers are drawn; coarse counts first, then one finer look around the targets,
+           for all groups together, which is nearly always all that is needed (``looked_up.py`` says when it is not)
 Limits     where a unit has several rows the grid has 2^20 cells, because its rows are chosen anew for every look
 Source     see ``mechanisms/quantiles``
 Proof      docs/explanation/proofs/quantiles.md
@@ -23,10 +25,15 @@ from numpy.typing import NDArray
 
 from flou.central.bins import names_of
 from flou.central.quantile_grid import QuantileGrid
-from flou.central.quantile_plan import METHODS, Drawn, QuantilePlan
+from flou.central.quantile_plan import JOINTLY, METHODS, Drawn, QuantilePlan
 from flou.central.question import Context, Draft, Question
+from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
-from flou.mechanisms.quantiles.targets import fractions_of
+from flou.mechanisms.quantiles import HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
+from flou.mechanisms.quantiles.joint_path import first_reach
+from flou.mechanisms.quantiles.rec_exp import SELDOM
+from flou.mechanisms.quantiles.single import SingleQuantile
+from flou.mechanisms.quantiles.targets import fractions_of, rank_of
 from flou.parameters import Number, choice, number, probability
 from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.request import Counts, Request
@@ -37,6 +44,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[Floats, Floats]
 
 INTERVALS = Fraction(1, 10)
+LEAST = Fraction(1, 10**12)  # of epsilon: noises for a part of this size can be drawn, with room to spare
 
 
 @dataclass(frozen=True)
@@ -52,8 +60,8 @@ class Quantiles(Question):
     statistic: str = "quantiles"
 
     def cost(self, context: Context) -> Guarantee:
-        self._plan(context).mechanism  # noqa: B018 - refuses what cannot be asked
-        self._grid(context)
+        plan, grid = self._plan(context), self._grid(context)
+        _require_parts(plan, grid.cells)
         return context.pure(self.epsilon)
 
     def _grid(self, context: Context) -> QuantileGrid:
@@ -71,6 +79,7 @@ class Quantiles(Question):
             method=choice("method", self.method, METHODS),
             intervals=probability("intervals", self.intervals),
             rows=context.known_rows if public else None,
+            cells=self._grid(context).cells,
         )
 
     def requests(self, context: Context) -> tuple[Request, ...]:
@@ -79,8 +88,9 @@ class Quantiles(Question):
 
     def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
         plan, grid = self._plan(context), self._grid(context)
+        changes = float(number("epsilon", self.epsilon) / plan.epsilon)  # of rows, by one unit
         by = None if self.by is None else context.code(self.by)
-        records = grid.records(np.atleast_2d(found[0]), context.tally, by, plan.ranks)
+        records = grid.records(np.atleast_2d(found[0]), context.tally, by, _likely(plan, grid.cells))
         drawn = [plan.draw(group, context.bits, 1 << grid.shift) for group in records]
         chosen = dict.fromkeys(one.plan.choice for one in drawn)
         values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]))
@@ -91,8 +101,8 @@ class Quantiles(Question):
             mechanism={
                 "name": f"quantiles, {' or '.join(name for name, _ in chosen)}",
                 "choice": "; ".join(why for _, why in chosen),
-                "epsilon_for_choice": float(plan.for_the_choice),
-                "epsilon_for_intervals": float(max(one.plan.share * one.plan.epsilon for one in drawn)),
+                "epsilon_for_choice": changes * float(plan.for_the_choice),
+                "epsilon_for_intervals": changes * float(max(one.plan.share * one.plan.epsilon for one in drawn)),
                 "grid": f"{grid.cells} cells",
                 "sampler": "exact",
                 "random_source": context.random_source,
@@ -159,3 +169,45 @@ class QuantileUncertainty(NoiseAndSampling):
     @property
     def grid(self) -> float:
         return self.places.rounding
+
+
+def _require_parts(plan: QuantilePlan, cells: int) -> None:
+    """Refuse what cannot be drawn, before anything is paid: parts of epsilon that no noise is wide enough for."""
+    mechanism, quantiles = plan.mechanism, len(set(plan.probabilities))
+    undecided = plan.for_the_choice > 0 and quantiles <= JOINTLY  # then they may yet be drawn together
+    share = plan.intervals if undecided else plan.share
+    parts = [plan.for_the_choice, share * plan.epsilon]
+    least = min([(1 - share) * plan.epsilon / quantiles, *(part for part in parts if part > 0)])
+    if least < LEAST:
+        raise InvalidParameter(
+            f"epsilon is divided, and its smallest part is {float(least):.3g} here, which is too small.",
+            "Rows of a unit, quantiles and intervals have a part each, and no noise is wide enough for such a one.",
+            "Pass a larger epsilon, fewer quantiles, or a larger share of intervals (0 leaves them out).",
+        )
+    if isinstance(mechanism, Tree):
+        mechanism.noise(cells)
+    elif isinstance(mechanism, HistogramMethod):
+        mechanism.walks  # noqa: B018 - which refuse what is too small for denominators of probabilities
+
+
+def _likely(plan: QuantilePlan, cells: int) -> Callable[[int], list[tuple[int, int]]]:
+    """The ranks that a draw begins with, of so many records; none where counts of coarse cells are enough."""
+    mechanism = plan.mechanism
+
+    def reach(rows: int) -> int:
+        if isinstance(mechanism, JointExp | JointN):
+            return first_reach(mechanism.gaps(rows), rows)
+        if isinstance(mechanism, SingleQuantile):
+            return mechanism.levels(rows).reach(cells)
+        if isinstance(mechanism, IndExp):
+            return max(part.levels(rows).reach(cells) for part in mechanism.parts)
+        assert isinstance(mechanism, RecExp)
+        return max(node.levels(rows).reach(cells * mechanism.places, SELDOM) for node in mechanism.root.walk())
+
+    def ranks(rows: int) -> list[tuple[int, int]]:
+        if rows == 0 or isinstance(mechanism, Tree | HistogramMethod):
+            return []
+        away = reach(rows)
+        return [(rank_of(p, rows) - away, rank_of(p, rows) + away) for p in mechanism.ordered]
+
+    return ranks

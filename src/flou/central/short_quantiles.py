@@ -48,7 +48,7 @@ def quantile(
 
 def quantiles(
     values: Any,
-    probabilities: Iterable[Number],
+    probabilities: Number | Iterable[Number],
     *,
     bounds: Any = None,
     granularity: float | None = None,

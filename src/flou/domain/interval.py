@@ -81,7 +81,7 @@ class Interval:
                     "The number of cells follows from their width.",
                     "Pass cells or step, not both.",
                 )
-        if width < max(math.ulp(bottom), math.ulp(top), 2.0**-1000):
+        if width < _finest(bottom, top):
             raise InvalidParameter(
                 f"cells must be wider than the rounding of a float, and {count} of them here are not.",
                 "Two neighbouring cells could not be told apart.",
@@ -216,6 +216,17 @@ def _finite(name: str, value: Any) -> float:
             f"Pass a finite number, for example {name}=0.",
         )
     return result + 0.0
+
+
+def most_cells(interval: Interval) -> int:
+    """How many cells doubles between the bounds can tell apart, at the most."""
+    span = interval.upper - interval.lower
+    return min(MOST_CELLS, math.floor(span / _finest(interval.lower, interval.upper)))
+
+
+def _finest(lower: float, upper: float) -> float:
+    """The width of the narrowest cells whose edges are different doubles."""
+    return max(math.ulp(lower), math.ulp(upper), 2.0**-1000)
 
 
 def _width(name: str, value: Any, span: float) -> float:

@@ -19,14 +19,16 @@ def accuracy_of(uncertainty: Uncertainty) -> dict[str, Any]:
 
     def half(interval: Any) -> float:
         low, high = (np.asarray(end, dtype=float) for end in interval)
-        return float(np.max(high - low) / 2)
+        with np.errstate(over="ignore"):  # what is too wide for a double is infinite
+            return float(np.max(high - low) / 2)
 
     noise, total = half(uncertainty.data(LEVEL)), half(uncertainty.population(LEVEL))
     bounded = math.isfinite(total)
+    between = total * total - noise * noise  # the squares may be too large for doubles, where the widths are not
     return {
         "level": LEVEL,
         "noise": noise if math.isfinite(noise) else None,
-        "sampling": math.sqrt(max(total**2 - noise**2, 0.0)) if bounded else None,
+        "sampling": math.sqrt(max(between, 0.0)) if math.isfinite(between) else None,
         "grid": uncertainty.grid,
         "total": total if bounded else None,
     }

@@ -15,7 +15,9 @@ from flou.guarantee import ZCDP, ApproxDP, PureDP
 from flou.mechanisms.quantiles import GridInverseSensitivity, IndExp
 from flou.theory.bounded_range import MOST_OPTIMAL, delta_of, largest_epsilon
 from mechanisms.quantiles.tiny import RELATIONS, as_counts, follows, in_memory, pairs
-from privacy.exhaustive import delta, renyi
+from privacy.exhaustive import delta, loss, renyi
+
+CLOSE = [Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**9)]  # as good as one quantile, asked for twice
 
 
 def two_outcomes(t: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
@@ -62,6 +64,29 @@ def test_real_mechanisms_stay_within_the_bound():
             assert found <= 0.02
             closest = max(closest, found)
     assert closest > 0.005
+
+
+def measured(mechanism, codes, most: int) -> float:
+    """The largest log-ratio over all neighbours on six cells, and all answers."""
+    some = pairs(mechanism.relation, codes, most)
+    return loss(mechanism.law, lambda table: in_memory(table, 6), some, lambda law: sorted(law.outcomes()))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("scores", ["inverse-sensitivity", "rank"])
+@pytest.mark.parametrize("probabilities", [[0.3, 0.6], [0, 1], [0.25, 0.5, 0.75], CLOSE])
+def test_loss_is_at_most_epsilon(relation, scores, probabilities):
+    """Without a delta, sup log P(answers)/P'(answers) <= epsilon over all neighbours, up to five records."""
+    mechanism = IndExp(probabilities, epsilon=3, scores=scores, relation=relation)
+    for codes, most in ((range(6), 2), ((0, 3, 5), 5)):
+        assert 1 < measured(mechanism, codes, most) <= 3 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_thirty_percent_more_are_refused(relation):
+    """The same check sees a share that is too large for each quantile."""
+    greedy = IndExp(CLOSE, epsilon=Fraction(39, 10), relation=relation)
+    assert measured(greedy, (0, 3, 5), 5) > 3 * 1.05
 
 
 @pytest.mark.parametrize("count", [1, 2, 9, 40])
@@ -116,6 +141,8 @@ def test_samples_follow_the_law(scores):
     low, high = (part.law(in_memory(table, 4)).pmf(np.arange(4)) for part in mechanism.parts)
     joint = np.multiply.outer(low, high)
     law = np.triu(joint + joint.T) - np.diag(np.diag(joint))
+    stated = mechanism.law(in_memory(table, 4))
+    assert np.allclose([[stated.pmf((i, j)) for j in range(4)] for i in range(4)], law)
     for summary in (in_memory, as_counts):
         records, bits = summary(table, 4), SeededBits(f"independent {scores} {summary.__name__}")
         draws = np.array([mechanism.sample(records, bits=bits) for _ in range(2000)])
@@ -131,4 +158,6 @@ def test_strange_parameters_are_refused():
         IndExp(0.5, epsilon=1, scores="ranks")
     with pytest.raises(InvalidParameter, match="delta"):
         IndExp(0.5, epsilon=1, delta=0)
+    with pytest.raises(InvalidParameter, match="samples are exact"):
+        IndExp([0.1, 0.5], epsilon=1).law(in_memory((0, 1), 2**31))
     assert all(isinstance(part, GridInverseSensitivity) for part in IndExp([0.1, 0.2], epsilon=1).parts)

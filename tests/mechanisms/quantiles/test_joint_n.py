@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import SortedRecords
+from flou.mechanisms.quantiles.dithered import Dithered
 from flou.mechanisms.quantiles.joint_n import JointN
 from goodness import tilted
 from mechanisms.quantiles.test_joint_exp import drawn
@@ -64,6 +67,65 @@ class Unpaid(JointN):
 def test_overspending_is_refused(kind):
     """Twice the exponent, or a count that nobody paid for, costs more than epsilon."""
     assert loss(kind([0.25, 0.75], epsilon=1), 5, 3) > 1.02
+
+
+CLOSE = [Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**9)]  # as good as one quantile, asked for twice
+PLACES = 2
+
+
+def dithered(mechanism, noisy: int, table, cells: int) -> dict[tuple[int, ...], float]:
+    """P(answers) given the noisy number, when each record lies at one of two places of its cell."""
+    found = defaultdict(float)
+    codes = np.array(table, dtype=np.int64) * PLACES
+    for dither in product(range(PLACES), repeat=len(table)):
+        fine = SortedRecords(codes + np.array(dither, dtype=np.int64), cells=cells * PLACES)
+        law = mechanism.law_given(noisy, fine)
+        for outcome in law.outcomes():
+            found[tuple(cell // PLACES for cell in outcome)] += law.pmf(outcome) / PLACES ** len(table)
+    return found
+
+
+def dithered_loss(mechanism, cells: int, most: int) -> float:
+    """``loss``, all dithers taken together."""
+    known = {}
+
+    def logs(table):
+        if table not in known:
+            parts = []
+            for noisy in COUNTS:
+                given = dithered(mechanism, noisy, table, cells)
+                parts.append(np.log([given[outcome] for outcome in sorted(given)]))
+                parts[-1] += mechanism.noise.log_pmf(noisy - len(table))
+            known[table] = np.concatenate(parts)
+        return known[table]
+
+    return max(float(np.max(logs(a) - logs(b))) for a, b in pairs("add-remove", range(cells), most))
+
+
+@pytest.mark.parametrize(("probabilities", "cells", "most"), [([0.5], 2, 5), ([0.25, 0.75], 3, 3), (CLOSE, 5, 2)])
+def test_loss_on_dithered_records_is_at_most_epsilon(probabilities, cells, most):
+    """As quantiles are drawn by default: each record at a place of its own, answers are cells."""
+    assert 0.5 < dithered_loss(JointN(probabilities, epsilon=1), cells, most) <= 1 + 1e-9
+
+
+def test_thirty_percent_more_are_refused_on_dithered_records():
+    """The same check sees what costs more than it says."""
+    assert dithered_loss(JointN(CLOSE, epsilon=Fraction(13, 10)), 5, 2) > 1.05
+
+
+@pytest.mark.parametrize("make", [in_memory, as_counts])
+def test_draws_on_dithered_records_follow_the_law(make):
+    """What was compared above is what is drawn."""
+    mechanism, table, noisy = JointN([0.3, 0.8], epsilon=4), (0, 1, 1, 2), 5
+    law, bits = dithered(mechanism, noisy, table, 3), SeededBits(f"dithered JointN {make.__name__}")
+    place = {outcome: i for i, outcome in enumerate(sorted(law))}
+    p = np.array([law[outcome] for outcome in place])
+    draws = []
+    for _ in range(800):
+        answers = mechanism.answers_given(noisy, Dithered(make(table, 3), PLACES, bits), bits) // PLACES
+        draws.append(place[tuple(answers.tolist())])
+    assert follows(draws, p)
+    assert not follows(draws, tilted(p, 0.5))
 
 
 @pytest.mark.parametrize("make", [in_memory, as_counts])

@@ -24,6 +24,7 @@ import numpy as np
 from flou.bits import Bits
 from flou.guarantee import ApproxDP
 from flou.mechanisms.mechanism import Integers
+from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, too_many_outcomes
 from flou.mechanisms.quantiles.grid_inverse_sensitivity import GridInverseSensitivity
 from flou.mechanisms.quantiles.q_exp import QExp
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
@@ -73,6 +74,14 @@ class IndExp(QuantileMechanism):
         """The mechanisms of the ordered probabilities, one for each."""
         part = PARTS[self.scores]
         return tuple(part(p, epsilon=self.epsilon_each, relation=self.relation) for p in self.ordered)
+
+    def law(self, records: Records) -> AnswerLaw:
+        """The exact law of the ``ordered`` answers, listed; for a few cells and quantiles."""
+        if records.cells ** len(self.ordered) > MOST_OUTCOMES:
+            raise too_many_outcomes()
+        cells = np.arange(records.cells)
+        single = (part.law(records).pmf(cells).tolist() for part in self.parts)
+        return AnswerLaw.independent_sorted(dict(enumerate(law)) for law in single)
 
     def answers(self, records: Records, bits: Bits) -> Integers:
         levels = [part.levels(records.rows) for part in self.parts]

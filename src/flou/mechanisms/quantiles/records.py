@@ -2,7 +2,8 @@
 
 A method never needs all records. It needs those whose ranks are near its targets, and how many lie below a cell. An
 array answers both after a sort; counts of cells answer both without the rows; an engine answers from a coarse histogram
-and one finer look around the targets. The law of a method depends on the records alone, not on who answers.
+and finer looks around the targets, nearly always one. The law of a method depends on the records alone, not on who
+answers.
 
 Ranks count from 1: ``ranked(1, 1)`` is the smallest record. ``below(c)`` is the number of records in cells 0..c-1.
 """

@@ -30,6 +30,7 @@ from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.mechanisms.above_threshold import AboveThreshold
 from flou.mechanisms.mechanism import Integers
+from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, too_many_outcomes
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import LARGEST_GRID, Records
 from flou.mechanisms.quantiles.targets import Target
@@ -38,6 +39,7 @@ from flou.parameters import Number, Relation, choice, exact, integer, is_number,
 __all__ = ["UnboundedQuantile"]
 
 Sides: TypeAlias = Literal["above", "both"]
+Queries: TypeAlias = Callable[[Integers], Integers]
 SLOWEST, FASTEST = Fraction(10_001, 10_000), Fraction(1000)
 AT_ONCE = 256  # guesses tried together
 
@@ -101,6 +103,29 @@ class UnboundedQuantile(QuantileMechanism):
         """The guesses below the origin, downwards."""
         return [self.origin - far for far in _growing(self.growth, self.origin)[1:]]
 
+    def law(self, records: Records) -> AnswerLaw:
+        """The exact law of the ``ordered`` answers, listed; for a few guesses and quantiles."""
+        integer("origin", self.origin, 0, records.cells - 1)
+        guesses = len(self.above(records.cells)) + (len(self.below()) if self.sides == "both" else 0)
+        if guesses ** len(self.ordered) > MOST_OUTCOMES:
+            raise too_many_outcomes()
+        return AnswerLaw.independent_sorted(self._single(p, records) for p in self.ordered)
+
+    def _single(self, p: Fraction, records: Records) -> dict[int, float]:
+        """P of each guess, for one quantile."""
+        target, tried = Target(p, records.rows), self.threshold(p)
+        above, below = self.above(records.cells), self.below() if self.sides == "both" else []
+        chances, none = _passed(tried, above, _reached(target, records))
+        found = dict(zip(above, chances, strict=True))
+        downwards = found[self.origin]
+        found[above[-1]] += none
+        if below:
+            found[self.origin] -= downwards
+            chances, none = _passed(tried, below, _left(target, records))
+            found |= {guess: downwards * share for guess, share in zip(below, chances, strict=True)}
+            found[below[-1]] += downwards * none
+        return found
+
     def answers(self, records: Records, bits: Bits) -> Integers:
         integer("origin", self.origin, 0, records.cells - 1)
         return np.sort([self._answer(p, records, bits) for p in self.ordered])
@@ -108,13 +133,13 @@ class UnboundedQuantile(QuantileMechanism):
     def _answer(self, p: Fraction, records: Records, bits: Bits) -> int:
         target, tried = Target(p, records.rows), self.threshold(p)
         guesses = self.above(records.cells)
-        found = _first(tried, guesses, lambda c: records.below_each(c + 1) * target.unit - target.place, bits)
+        found = _first(tried, guesses, _reached(target, records), bits)
         if found is None:
             return guesses[-1]
         if found > 0 or self.sides == "above" or self.origin == 0:
             return guesses[found]
         guesses = self.below()
-        found = _first(tried, guesses, lambda c: target.place - records.below_each(c) * target.unit, bits)
+        found = _first(tried, guesses, _left(target, records), bits)
         return guesses[-1 if found is None else found]
 
 
@@ -127,7 +152,23 @@ def _growing(growth: Fraction, last: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _first(tried: AboveThreshold, guesses: list[int], query: Callable[[Integers], Integers], bits: Bits) -> int | None:
+def _reached(target: Target, records: Records) -> Queries:
+    """By how many units the records up to each guess are more than wanted."""
+    return lambda guesses: records.below_each(guesses + 1) * target.unit - target.place
+
+
+def _left(target: Target, records: Records) -> Queries:
+    """By how many units the records below each guess are fewer than wanted."""
+    return lambda guesses: target.place - records.below_each(guesses) * target.unit
+
+
+def _passed(tried: AboveThreshold, guesses: list[int], query: Queries) -> tuple[list[float], float]:
+    """P that each guess is the first that passes, and that none does."""
+    law = tried.law(query(np.array(guesses, dtype=np.int64)))
+    return [law.pmf((i,)) for i in range(len(guesses))], law.pmf(())
+
+
+def _first(tried: AboveThreshold, guesses: list[int], query: Queries, bits: Bits) -> int | None:
     """The first guess whose query passes."""
     level = tried.threshold_noise.sample(bits=bits)
     for start in range(0, len(guesses), AT_ONCE):

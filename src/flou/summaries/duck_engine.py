@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["connected", "stop"]
 
-SETTINGS = (
-    "SET enable_progress_bar = true",  # for progress.py
-    "SET enable_progress_bar_print = false",
-    "SET perfect_ht_threshold = 17",  # codes of 16 bits, or NULL, are grouped without a hash table
-)
+NO_TABLE = "SET perfect_ht_threshold = 17"  # codes of 16 bits, or NULL, are grouped without a hash table
 NO_AHEAD = "SET disable_parquet_prefetching = true"  # reading ahead helps over a network; from a disk it is a copy more
 
 
@@ -60,7 +56,7 @@ if hasattr(os, "register_at_fork"):
 def connected(*, local: bool) -> DuckDBPyConnection:
     """A connection of one's own, for files on a disk or elsewhere."""
     connection = _ENGINE.connection()
-    connection.execute("; ".join((*SETTINGS, *((NO_AHEAD,) if local else ()))))
+    connection.execute(f"{NO_TABLE}; {NO_AHEAD}" if local else NO_TABLE)
     return connection
 
 

@@ -18,6 +18,7 @@ __all__ = ["reported", "watched"]
 Watcher: TypeAlias = Callable[[float], None]
 
 PERIOD = 0.1  # seconds between two reports
+COUNTED = "SET enable_progress_bar = true; SET enable_progress_bar_print = false"  # DuckDB counts, and prints nothing
 PATIENCE = 2.0  # seconds that a pass takes before a bar is shown
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
@@ -40,6 +41,7 @@ def reported(connection: DuckDBPyConnection | None) -> Iterator[None]:
     if watcher is None or connection is None:
         yield
         return
+    connection.execute(COUNTED)
     done = Event()
 
     def report() -> None:

@@ -14,12 +14,17 @@ __all__ = ["CALL", "DATA", "MULTIPLES", "PLAIN_CALL", "Column", "Effort", "Found
 
 DATA = ("uniform", "normal", "salaries")
 ROWS, MANY, EPSILONS = (10**3, 10**5, 10**6), (1, 9, 99), (0.1, 1.0)
-SWEEP = ("uniform", 10**5, 9, (0.03, 0.1, 0.3, 1.0, 3.0))  # the picture of the documentation
+SWEEPS = (("uniform", 10**5, 9), ("uniform", 10**5, 1))  # the picture of the documentation,
+SWEPT = (0.03, 0.1, 0.3, 1.0, 3.0)  # at these epsilons
 CALL, PLAIN_CALL = "flou", "flou, intervals=0"
 RELATIONS = ("add-remove", "substitute")
-SINGLE = ("QExp", "GridInverseSensitivity", "PermuteAndFlipQuantile")
+SINGLE = ("QExp", "GridInverseSensitivity", "PermuteAndFlipQuantile", "SmoothInverseSensitivity")
 SEVERAL = ("IndExp",)  # of one quantile they are GridInverseSensitivity
-ANY = ("JointExp", "DitheredJointExp", "JointN", "RecExp", "Tree", "HistogramMethod", "NoisyQuantile")
+ANY = (
+    "JointExp", "DitheredJointExp", "JointN", "RecExp", "Tree", "HistogramMethod", "NoisyQuantile", "UnboundedQuantile",
+    "SmoothSensitivity",
+)  # fmt: skip
+OPTIONS = {"SmoothSensitivity": {"delta": 1e-6}}  # which is no pure guarantee, and is not compared with those that are
 CANDIDATES = (1_001, 10_001)
 MULTIPLES = "the multiples of the granularity"
 
@@ -49,6 +54,8 @@ class Column:
 
     @property
     def kind(self) -> str:
+        if "delta" in self.parameters.get("options", {}):
+            return "with delta"
         return {"error_of_call": "call", "error_of_method": "method"}.get(self.task, "peer")
 
 
@@ -61,7 +68,7 @@ class Effort:
     def of(self, column: Column, setting: Setting) -> dict[str, float]:
         if self.quick:
             return {"least": 2, "most": 4, "seconds": 0.05, "limit": 5.0}
-        seconds = {"call": 1.5, "method": 0.3, "peer": 1.5}[column.kind]
+        seconds = 1.5 if column.kind in {"call", "peer"} else 0.3
         # the least of several methods is compared with: from few releases, standard errors come out small by chance
         least = 24 if setting.many == 1 else 8 if column.kind == "peer" else 12
         return {"least": least, "most": 400, "seconds": seconds, "limit": 5.0}
@@ -109,8 +116,7 @@ def settings(quick: bool) -> list[Setting]:
     if quick:
         return [Setting(data, 10**3, many, 1.0) for data in ("uniform", "salaries") for many in (1, 9)]
     found = {Setting(*one, e) for one in ((d, n, m) for d in DATA for n in ROWS for m in MANY) for e in EPSILONS}
-    data, rows, many, epsilons = SWEEP
-    found |= {Setting(data, rows, many, epsilon) for epsilon in epsilons}
+    found |= {Setting(*sweep, epsilon) for sweep in SWEEPS for epsilon in SWEPT}
     return sorted(found, key=lambda one: (DATA.index(one.data), one.rows, one.many, one.epsilon))
 
 
@@ -122,8 +128,10 @@ def columns(setting: Setting) -> Iterator[Column]:
         for method in (*(SINGLE if setting.many == 1 else SEVERAL), *ANY):
             if method == "JointN" and relation == "substitute":
                 continue  # the number of rows is public then
-            asked = {"relation": relation, "method": method}
-            yield Column(method, "flou", relation, "error_of_method", asked)
+            options = OPTIONS.get(method, {})
+            asked = {"relation": relation, "method": method, "options": options}
+            name = ", ".join([method, *(f"{option}={value:g}" for option, value in options.items())])
+            yield Column(name, "flou", relation, "error_of_method", asked)
             if method == "JointN" and setting.data in GRANULARITY:
                 yield Column("JointN, dithered", "flou", relation, "error_of_method", asked | {"dithered": True})
     yield from peers(setting)

@@ -19,6 +19,7 @@ from workers.quantiles_make import drawn
 
 EPSILON = 1  # of every question that is timed
 CELLS = 2**31
+ROUGH = 10_000  # an answer within so small a part of the range is as good as exact to SmoothInverseSensitivity
 FILE = {"salary": flou.Interval(int(central_data.LOWER), int(central_data.UPPER))}
 ONE_LOOK = {"salary": flou.Interval(int(central_data.LOWER), int(central_data.UPPER), granularity=5)}  # 60,001 values
 
@@ -72,11 +73,20 @@ def error_of_call(
 
 @task
 def error_of_method(
-    data: str, rows: int, many: int, epsilon: float, relation: str, method: str, dithered: bool = False, **effort: Any
+    data: str,
+    rows: int,
+    many: int,
+    epsilon: float,
+    relation: str,
+    method: str,
+    options: dict[str, Any],
+    dithered: bool = False,
+    **effort: Any,
 ) -> Timed:
     """A mechanism on the rows in order; ``dithered`` divides cells so finely that no two rows share a place."""
-
-    mechanism = getattr(methods, method)(probabilities(many), epsilon=epsilon, relation=relation)
+    if method == "SmoothInverseSensitivity":
+        options = options | {"radius": records(data, rows, 0)[0].cells // ROUGH}
+    mechanism = getattr(methods, method)(probabilities(many), epsilon=epsilon, relation=relation, **options)
 
     def of_set(which: int) -> Release:
         held, grid = records(data, rows, which)

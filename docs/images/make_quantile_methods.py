@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,19 @@ COLOURS = {
     "IndExp": "#55606a",
     "HistogramMethod": "#7a5c43",
     "NoisyQuantile": PALE,
+    "UnboundedQuantile": "#b0567a",
+    "SmoothSensitivity, delta=1e-06": "#d4a5a5",
+    "QExp": "#9aa75b",
+    "GridInverseSensitivity": "#4a9a9a",
+    "PermuteAndFlipQuantile": "#2b4c7e",
+    "SmoothInverseSensitivity": "#c06c3e",
 }
-DATA, ROWS, MANY = "uniform", 100_000, 9
+DATA, ROWS, MANY = "uniform", 100_000, (9, 1)
 
 
-def lines(report: dict[str, Any], relation: str) -> dict[str, list[tuple[float, float, float]]]:
+def lines(report: dict[str, Any], relation: str, many: int) -> dict[str, list[tuple[float, float, float]]]:
     """Epsilon, error and standard error of each column that has an error for every epsilon."""
-    at = {"data": DATA, "rows": ROWS, "quantiles": MANY, "relation": relation}
+    at = {"data": DATA, "rows": ROWS, "quantiles": many, "relation": relation}
     cells = [one for one in report["errors"] if all(one[name] == fact for name, fact in at.items())]
     epsilons = {one["epsilon"] for one in cells}
     found: dict[str, list[tuple[float, float, float]]] = {}
@@ -42,8 +49,8 @@ def lines(report: dict[str, Any], relation: str) -> dict[str, list[tuple[float, 
     return {name: sorted(points) for name, points in found.items() if {e for e, *_ in points} == epsilons}
 
 
-def draw(axes: Axes, report: dict[str, Any], relation: str) -> None:
-    for name, points in lines(report, relation).items():
+def draw(axes: Axes, report: dict[str, Any], relation: str, many: int) -> None:
+    for name, points in lines(report, relation, many).items():
         epsilons, errors, doubts = (list(column) for column in zip(*points, strict=True))
         peer = name not in COLOURS and name not in OURS
         style = {"linestyle": ":" if peer else "-", "linewidth": 2.4 if name == "flou" else 1.3}
@@ -63,7 +70,7 @@ def draw(axes: Axes, report: dict[str, Any], relation: str) -> None:
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
-    ticks = sorted({epsilon for points in lines(report, relation).values() for epsilon, *_ in points})
+    ticks = sorted({epsilon for points in lines(report, relation, many).values() for epsilon, *_ in points})
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.xaxis.minorticks_off()
     axes.yaxis.set_major_formatter("{x:,.10g}")
@@ -82,16 +89,17 @@ def main() -> None:
     colours = dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), GREY)
     labels = dict.fromkeys(("axes.labelcolor", "axes.titlecolor", "text.color"), INK)
     with matplotlib.rc_context(settings | colours | labels):
-        figure = Figure(figsize=(12, 5.2), layout="constrained", facecolor="white")
-        both = figure.subplots(1, 2, sharey=True)
-        for axes, relation in zip(both, ("add-remove", "substitute"), strict=True):
-            draw(axes, report, relation)
+        figure = Figure(figsize=(12, 9.6), layout="constrained", facecolor="white")
+        panels = figure.subplots(2, 2, sharey="row")
         named = {}
-        for axes in both:
+        for (many, relation), axes in zip(product(MANY, ("add-remove", "substitute")), panels.flat, strict=True):
+            draw(axes, report, relation, many)
             handles, names = axes.get_legend_handles_labels()
             named |= dict(zip(names, handles, strict=True))
         figure.legend(named.values(), named.keys(), loc="outside right upper", frameon=False, fontsize=8)
-        both[0].set_ylabel(f"mean rank error: {MANY} quantiles of {ROWS:,} {DATA} values")
+        for row, many in zip(panels, MANY, strict=True):
+            what = f"{many} quantiles" if many > 1 else "a median"
+            row[0].set_ylabel(f"mean rank error: {what} of {ROWS:,} {DATA} values")
         source = f"benchmarks/results/quantiles.json, {report['date']}"
         figure.savefig(out, format="svg", metadata={"Date": None, "Source": source})
 

@@ -9,7 +9,7 @@ import pytest
 
 import flou
 from flou.bits import SeededBits
-from flou.central.quantile_grid import QuantileGrid
+from flou.central.quantile_grid import COARSE, QuantileGrid
 from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
 
@@ -36,7 +36,7 @@ def test_a_grid_has_as_many_cells_as_doubles_can_tell_apart():
     for upper, bits in ((START + 300, 30), (START + 0.1, 18), (2 * START, 31)):
         grid = QuantileGrid.of("x", flou.Interval(START, upper), 1, True)
         assert grid.cells == 1 << bits
-        assert grid.coarse.domain.size == 1 << min(bits, 16)
+        assert grid.coarse.domain.size == 1 << min(bits, COARSE)
     narrow = flou.Interval(START, START + 1e-5, cells=16)
     assert narrow.with_cells(most_cells(narrow)).cells == most_cells(narrow)
     with pytest.raises(InvalidParameter, match="rounding of a float"):

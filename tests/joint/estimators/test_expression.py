@@ -113,6 +113,13 @@ def test_a_function_name_is_not_a_column():
     assert Expression.of("log(log)").values({"log": np.array([1.0])}).tolist() == [0.0]
 
 
+@pytest.mark.parametrize("text", ["1 / log(x)", "log(x) ** -1", "log(x) ** -2", "1 / exp(1000 + x)", "1 / (1 / x)"])
+def test_what_has_no_answer_on_the_way_has_none_at_the_end(text):
+    """An infinite part of an expression does not become a finite number that no bounds foresee."""
+    assert np.isnan(Expression.of(text).values({"x": np.array([0.0])})).all()
+    assert np.isfinite(Expression.of("1 / log(x)").values({"x": np.array([2.0])})).all()
+
+
 LEAVES = st.sampled_from(["x", "y", "k", "2", "0.5", "3"])
 FUNCTIONS = st.sampled_from(["I", "abs", "exp", "log", "log10", "log1p", "log2", "sqrt"])
 TEXTS = st.recursive(

@@ -137,9 +137,9 @@ class Expression:
                 value = self._value(inner, columns)
                 return -value if isinstance(sign, ast.USub) else value
             case ast.BinOp(left=left, op=op, right=right):
-                return OPERATORS[type(op)](self._value(left, columns), self._value(right, columns))
+                return _answered(OPERATORS[type(op)](self._value(left, columns), self._value(right, columns)))
             case ast.Call(func=function, args=[inner]):
-                return FUNCTIONS[_name(function)](self._value(inner, columns))
+                return _answered(FUNCTIONS[_name(function)](self._value(inner, columns)))
         raise AssertionError("the tree was checked")
 
     def extent(self, columns: Mapping[str, Extent]) -> Extent:
@@ -164,6 +164,11 @@ class Expression:
             case ast.Call(func=function, args=[inner]):
                 return _applied(_name(function), self._extent(inner, columns))
         raise AssertionError("the tree was checked")
+
+
+def _answered(values: Any) -> Any:
+    """The same numbers, NaN where there is no finite one: 1 / log(0) is no 0, which bounds of a logarithm leave out."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _names(node: ast.expr) -> list[str]:

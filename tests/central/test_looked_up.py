@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import flou
+from central.looks import looking
 from flou.bits import SeededBits
 from flou.central.looked_up import Groups, LookedUp
 from flou.mechanisms.quantiles import SortedRecords
@@ -11,15 +12,8 @@ from flou.mechanisms.quantiles import SortedRecords
 
 def test_places_next_to_prepared_ranks_need_no_other_look():
     """A look sees the next occupied coarse cells and more on both sides, so that counts near an answer are known."""
-    held, looks = np.arange(0, 1024, 3), []
-
-    def look(spans):
-        looks.append(spans)
-        inside = np.zeros(held.size, dtype=bool)
-        for first, last in spans:
-            inside |= (held >= first) & (held < last)
-        return np.unique(held[inside], return_counts=True)
-
+    held = np.arange(0, 1024, 3)
+    look, looks = looking(held)
     seen = LookedUp(np.bincount(held >> 5, minlength=32), shift=5, cells=1024, look=look, room=100)
     seen.prepare([(100, 105), (340, 342)])
     assert looks == [[(256, 352), (960, 1024)]]
@@ -63,15 +57,8 @@ def test_groups_share_one_look():
 def test_windows_that_grow_past_atoms_and_gaps_need_no_other_look():
     """After one look a window may be four times as wide, and go on beyond an atom, and across a gap."""
     atom, far = np.full(4000, 70), 50_000
-    held, looks = np.sort(np.concatenate([atom, np.arange(0, 60, 3), far + np.arange(0, 9000, 3)])), []
-
-    def look(spans):
-        looks.append(spans)
-        inside = np.zeros(held.size, dtype=bool)
-        for first, last in spans:
-            inside |= (held >= first) & (held < last)
-        return np.unique(held[inside], return_counts=True)
-
+    held = np.sort(np.concatenate([atom, np.arange(0, 60, 3), far + np.arange(0, 9000, 3)]))
+    look, looks = looking(held)
     exact = SortedRecords(held, cells=1 << 16)
     seen = LookedUp(np.bincount(held >> 5, minlength=1 << 11), shift=5, cells=1 << 16, look=look, room=100)
     seen.prepare([(1990, 2010)])  # inside the atom

@@ -107,6 +107,7 @@ def test_the_largest_bounds_are_answered():
     release = flou.quantiles([1.0] * 10, flou.deciles, bounds=(0, 1e308), epsilon=0.01)
     assert release.certificate["accuracy"]["sampling"] is None
     assert 0 < release.certificate["accuracy"]["total"] < 1e308
+    assert release.error.total == release.certificate["accuracy"]["total"]
 
 
 def test_one_number_is_one_quantile():

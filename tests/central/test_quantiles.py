@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flou
+from central.looks import looking
 from flou.bits import SeededBits
 from flou.central.looked_up import LookedUp
 from flou.central.quantile_grid import QuantileGrid
@@ -35,15 +36,8 @@ def table(values, domain=SALARY, relation="add-remove", seed=1, **more):
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 199), max_size=30), st.integers(0, 6), st.data())
 def test_a_second_look_answers_as_a_sort_does(codes, shift, data):
-    held, looks = np.sort(np.array(codes, dtype=np.int64)), []
-
-    def look(spans):
-        looks.append(spans)
-        inside = np.zeros(held.size, dtype=bool)
-        for first, last in spans:
-            inside |= (held >= first) & (held < last)
-        return np.unique(held[inside], return_counts=True)
-
+    held = np.sort(np.array(codes, dtype=np.int64))
+    look, looks = looking(held)
     counts = np.bincount(held >> shift, minlength=(199 >> shift) + 1)
     seen, sorted_ones = LookedUp(counts, shift=shift, cells=200, look=look), SortedRecords(held, cells=200)
     spans = data.draw(st.lists(st.tuples(st.integers(-3, 35), st.integers(-3, 35)), max_size=3))

@@ -9,7 +9,7 @@ import pytest
 
 from flou.domain import Integers
 from flou.summaries import rows_of
-from flou.summaries.duck_engine import _ENGINE, connected, stop
+from flou.summaries.duck_engine import _ENGINE, connected
 from flou.summaries.request import Code, Counts
 
 COUNTS = [Counts((Code("x", Integers(0, 9)),))]
@@ -39,7 +39,7 @@ def test_the_engine_is_started_once(path):
 def test_what_is_open_stays_open(path):
     """An engine that was given up still answers for the rows that it has; the next file starts another."""
     rows = rows_of(str(path))
-    stop()
+    _ENGINE.give_up()
     assert rows.collect(COUNTS)[0].tolist() == asked(path) == [100] * 10
 
 

@@ -41,7 +41,7 @@ from flou.central import (
 )
 from flou.central.bins import for_histogram
 from flou.central.ecdf import POINTS
-from flou.central.quantile_calls import FIVE
+from flou.central.quantile_calls import FIVE, OUTER
 from flou.domain import Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter
@@ -123,7 +123,7 @@ STATISTICS: dict[str, Statistic] = {
     "quartiles": Statistic(lambda a, e: Quantiles(a.column, quartiles, e, by=a.by, statistic="quartiles")),
     "deciles": Statistic(lambda a, e: Quantiles(a.column, deciles, e, by=a.by, statistic="deciles")),
     "boxplot": Statistic(lambda a, e: Quantiles(a.column, FIVE, e, by=a.by, statistic="boxplot")),
-    "iqr": Statistic(lambda a, e: Range(a.column, (quartiles[0], quartiles[2]), e, by=a.by, statistic="iqr")),
+    "iqr": Statistic(lambda a, e: Range(a.column, OUTER, e, by=a.by, statistic="iqr")),
     "ecdf": Statistic(lambda a, e: Ecdf(a.column, e, POINTS if a.number is None else a.number, a.by), number="points"),
     "mode": Statistic(lambda a, e: Mode(a.column, e, 1, a.number), number="bins", by=False),
     "top": Statistic(lambda a, e: TopK(a.column, e, 3 if a.number is None else a.number), number="values", by=False),

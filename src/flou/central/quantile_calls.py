@@ -20,6 +20,7 @@ __all__ = ["QuantileCalls", "deciles", "quartiles"]
 deciles = tuple(Fraction(i, 10) for i in range(1, 10))
 quartiles = tuple(Fraction(i, 4) for i in range(1, 4))
 FIVE = (Fraction(1, 20), *quartiles, Fraction(19, 20))  # of a box plot: the box, its middle, and the whiskers
+OUTER = (quartiles[0], quartiles[2])  # between which half of the rows lie
 
 
 class QuantileCalls(ABC):
@@ -81,7 +82,7 @@ class QuantileCalls(ABC):
 
     def iqr(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS) -> Release:
         """The interquartile range: how far apart the first and the third quartile are."""
-        return self._one(Range(column, (quartiles[0], quartiles[2]), epsilon, "auto", intervals, self._grouping, "iqr"))
+        return self._one(Range(column, OUTER, epsilon, "auto", intervals, self._grouping, "iqr"))
 
     def boxplot(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS) -> Release:
         """The five numbers of a box plot: the quartiles, and the 5 % and 95 % quantiles as whiskers."""

@@ -60,7 +60,6 @@ LEAVES_SEEN = Fraction(3, 2)  # there may be so many for each record seen: with 
 TABLES = 10**7  # numbers in the tables of a joint draw: beyond, it takes gigabytes, and many seconds
 SEVERAL = 4  # so many quantiles are worth a look at the number of records, where that is not public
 FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: records times epsilon are off by 50 or so
-NEAR = 200  # over epsilon: ranks from a target within which nearly all draws look
 
 
 @dataclass(frozen=True)
@@ -171,11 +170,6 @@ class QuantilePlan:
             "histogram": HistogramMethod,
         }
         return kinds[self.choice[0]](self.probabilities, **options)
-
-    def ranks(self, rows: int) -> list[tuple[int, int]]:
-        """The ranks that a draw is likely to ask for, of so many records."""
-        reach = math.ceil(NEAR / self.epsilon)
-        return [(math.floor(p * rows) - reach, math.ceil(p * rows) + reach) for p in self.probabilities]
 
     def draw(self, records: Records, bits: Bits, grain: int = 1) -> Drawn:
         """One release; cells below multiples of ``grain`` are counted without a second look."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.parameters import choice, open_probability
+from flou.release.accuracy import half_width, sampling_part
 from flou.release.certificate import Certificate
 from flou.release.digits import rounded_to
 from flou.release.entries import Entry, entries
@@ -104,10 +105,8 @@ class Release:
     @property
     def error(self) -> ErrorParts:
         """The error at 95 %, split into noise, sampling and grid."""
-        noise, total = (_half_width(self.interval(0.95, of=of)) for of in ("data", "population"))
-        # where the noise drowns everything there is no telling what sampling adds
-        sampling = float(np.sqrt(max(total**2 - noise**2, 0.0))) if np.isfinite(total) else float("nan")
-        return ErrorParts(noise=noise, sampling=sampling, grid=self.uncertainty.grid, total=total)
+        noise, total = (half_width(self.interval(0.95, of=of)) for of in ("data", "population"))
+        return ErrorParts(noise=noise, sampling=sampling_part(noise, total), grid=self.uncertainty.grid, total=total)
 
     def to_dict(self) -> dict[str, Any]:
         """Value, intervals, cost and certificate as plain values."""
@@ -188,11 +187,6 @@ def _rounded(entry: Entry) -> Any:
         return entry.value
     number: Decimal = rounded_to(entry.value, entry.place)
     return float(number)
-
-
-def _half_width(interval: Interval) -> float:
-    low, high = interval
-    return float(np.max((np.asarray(high, dtype=float) - np.asarray(low, dtype=float)) / 2))
 
 
 def _plain(value: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["connected", "stop"]
+__all__ = ["connected"]
 
 NO_TABLE = "SET perfect_ht_threshold = 17"  # codes of 16 bits, or NULL, are grouped without a hash table
 NO_AHEAD = "SET disable_parquet_prefetching = true"  # reading ahead helps over a network; from a disk it is a copy more
@@ -58,11 +58,6 @@ def connected(*, local: bool) -> DuckDBPyConnection:
     connection = _ENGINE.connection()
     connection.execute(f"{NO_TABLE}; {NO_AHEAD}" if local else NO_TABLE)
     return connection
-
-
-def stop() -> None:
-    """Give up the engine; tables that are open keep theirs, and the next file starts another one."""
-    _ENGINE.give_up()
 
 
 def _spill() -> str:

@@ -23,7 +23,7 @@ from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
 from flou.summaries.progress import reported
 from flou.summaries.request import Code, Request, Sums, codes_of, keys_of
 from flou.summaries.rows import Rows, Spans, Tally, free, quiet
-from flou.summaries.spans_sql import rows_sql, spans_sql
+from flou.summaries.spans_sql import holds_missing, rows_sql, spans_sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -101,7 +101,7 @@ class DuckRows(Rows):
         with quiet(self.engine):
             some = self if inside is None else self._with(self._relation.filter(inside))
             # rows that were chosen by their cells lie within the grid, and need no clipping
-            clipped = inside is None or any(a <= code.domain.missing_code < b for a, b in spans)
+            clipped = inside is None or holds_missing(code.domain, spans)
             rows = some._coded(names, None if clipped else code)
             if inside is None:
                 rows = rows.filter(spans_sql("flou_c", spans))

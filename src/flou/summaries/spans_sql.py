@@ -13,7 +13,7 @@ from flou.domain import Domain, Interval
 from flou.summaries.duck_sql import ColumnSQL
 from flou.summaries.rows import Spans
 
-__all__ = ["rows_sql", "run_of", "spans_sql"]
+__all__ = ["holds_missing", "rows_sql", "run_of", "spans_sql"]
 
 MOST = 1 << 18  # runs in the table
 
@@ -36,7 +36,7 @@ def rows_sql(column: ColumnSQL, domain: Domain, spans: Spans) -> str | None:
     if cell is None or coarse.step != domain.step * run or _many(spans, run):
         return None
     listed = f"SELECT CAST(unnest(range(a, b)) AS DOUBLE) FROM {_table(spans, run)}"
-    if any(a <= domain.missing_code < b for a, b in spans):
+    if holds_missing(domain, spans):
         listed += " UNION ALL SELECT 'nan'::DOUBLE"
     return f"coalesce({cell}, 'nan'::DOUBLE) IN ({listed})"
 
@@ -47,6 +47,11 @@ def spans_sql(code: str, spans: Spans) -> str:
     if not spans or _many(spans, run):
         return " OR ".join(f"({code} >= {a} AND {code} < {b})" for a, b in spans) or "false"
     return f"CAST(FLOOR({code} / {run}) AS BIGINT) IN (SELECT unnest(range(a, b)) FROM {_table(spans, run)})"
+
+
+def holds_missing(domain: Domain, spans: Spans) -> bool:
+    """Whether what is missing has a code in one of some spans."""
+    return any(a <= domain.missing_code < b for a, b in spans)
 
 
 def run_of(spans: Spans) -> int:

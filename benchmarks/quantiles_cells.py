@@ -21,8 +21,8 @@ RELATIONS = ("add-remove", "substitute")
 SINGLE = ("QExp", "GridInverseSensitivity", "PermuteAndFlipQuantile", "SmoothInverseSensitivity")
 SEVERAL = ("IndExp",)  # of one quantile they are GridInverseSensitivity
 ANY = (
-    "JointExp", "DitheredJointExp", "JointN", "RecExp", "Tree", "HistogramMethod", "NoisyQuantile", "UnboundedQuantile",
-    "SmoothSensitivity",
+    "JointExp", "DitheredJointExp", "JointN", "RecExp", "FocusedTree", "Tree", "HistogramMethod", "NoisyQuantile",
+    "UnboundedQuantile", "SmoothSensitivity",
 )  # fmt: skip
 OPTIONS = {"SmoothSensitivity": {"delta": 1e-6}}  # which is no pure guarantee, and is not compared with those that are
 CANDIDATES = (1_001, 10_001)
@@ -69,8 +69,13 @@ class Effort:
         if self.quick:
             return {"least": 2, "most": 4, "seconds": 0.05, "limit": 5.0}
         seconds = 1.5 if column.kind in {"call", "peer"} else 0.3
-        # the least of several methods is compared with: from few releases, standard errors come out small by chance
-        least = 24 if setting.many == 1 else 8 if column.kind == "peer" else 12
+        # the least of several methods is compared with: from few releases, standard errors come out small by chance;
+        # of one quantile peers are near, so that theirs are many
+        large = setting.rows > 10**5
+        if column.kind == "peer":
+            least = (40 if large else 100) if setting.many == 1 else (5 if large else 8)
+        else:
+            least = 24 if setting.many == 1 else 12
         return {"least": least, "most": 400, "seconds": seconds, "limit": 5.0}
 
 

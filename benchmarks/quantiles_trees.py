@@ -1,4 +1,4 @@
-"""Several quantiles of few rows: drawn together, or read off a tree of counts; and how wide and high is that tree?
+"""Several quantiles: drawn together, or read off trees of counts; one tree or two, and how wide and high is one?
 
 python benchmarks/quantiles_trees.py             all cells: about twenty minutes on two cores
 python benchmarks/quantiles_trees.py --quick     four releases a cell
@@ -6,9 +6,9 @@ python benchmarks/quantiles_trees.py --values    few possible values: about four
 
 Mean rank errors on ten kinds of data: five shapes, each between bounds that fit and between bounds ten times too wide,
 which nobody knows who has not seen the data. "seen" are the rows times epsilon, twice that under add-remove. The joint
-draw gets nine tenths of epsilon, as it does by default where the number of rows is public; a tree gets all, because its
-intervals are free. What is chosen by default (src/flou/central/quantile_plan.py) follows from the geometric means over
-all kinds of data.
+draw gets nine tenths of epsilon, as it does by default where the number of rows is public; trees get all, because their
+intervals are free. "focused" is two trees, the second one around the quantiles. What is chosen by default
+(src/flou/central/quantile_plan.py) follows from the geometric means over all kinds of data.
 
 With --values the grid holds few possible values (answers from 1 to 5, ages, rounded salaries), and there are trees with
 a leaf for each of them. Rows are all equal, or of four values, or spread over more of them in four ways. One quantile
@@ -41,18 +41,20 @@ from flou.mechanisms.quantiles import PermuteAndFlipQuantile, SortedRecords, Tre
 from harness import machine
 from harness.environments import BENCHMARKS
 
-JOINT, SETS = "joint", 8
-SHAPES = {"16": (16, 1), "32": (32, 1), "8²": (8, 2), "16²": (16, 2), "8³": (8, 3), "16³": (16, 3), "16⁴": (16, 4)}
+JOINT, FOCUSED, SETS = "joint", "focused", 8
+SHAPES = {"16": (16, 1), "32": (32, 1), "8²": (8, 2), "16²": (16, 2), "8³": (8, 3), "16³": (16, 3), "32³": (32, 3)}
 RELATIONS = ("add-remove", "substitute")
 SEEN = {  # by how many quantiles are asked for
     2: (20, 50, 100),
     4: (40, 75, 150),
     9: (50, 100, 200, 300, 400, 600),
-    19: (100, 400, 1_000, 1_500, 3_000),
-    40: (400, 1_500, 6_000, 10_000, 20_000),
-    99: (100, 3_000, 20_000, 60_000),
+    19: (100, 400, 700, 1_000, 1_500, 3_000, 20_000),
+    30: (700, 3_000, 20_000, 200_000),
+    40: (400, 700, 1_500, 6_000, 20_000, 200_000),
+    60: (700, 3_000, 20_000, 200_000),
+    99: (100, 700, 3_000, 20_000, 60_000, 200_000),
 }
-RELEASES = {2: 48, 4: 48, 9: 48, 19: 32, 40: 24, 99: 12}
+RELEASES = {2: 48, 4: 48, 9: 48, 19: 32, 30: 24, 40: 24, 60: 16, 99: 12}
 KINDS = ("uniform", "normal", "bimodal", "narrow", "salaries")
 WIDER = 10
 
@@ -140,7 +142,9 @@ def measured(task: tuple[Cell, int]) -> dict[str, Any]:
     asked = tuple(Fraction(i, cell.quantiles + 1) for i in range(1, cell.quantiles + 1))
     targets = np.array([float(p) * cell.rows for p in asked])
     plan = QuantilePlan(asked, Fraction(9, 10) * cell.epsilon, cell.relation, JOINT, Fraction(0), cell.rows)
+    two = QuantilePlan(asked, cell.epsilon, cell.relation, FOCUSED, Fraction(0), cell.rows)
     ways: dict[str, Any] = {JOINT: lambda records: plan.draw(records, SYSTEM).cells}
+    ways[FOCUSED] = lambda records: two.draw(records, SYSTEM).cells
     for name, (branching, height) in SHAPES.items():
         tree = Tree(asked, epsilon=cell.epsilon, branching=branching, height=height, relation=cell.relation)
         ways[name] = tree.sample
@@ -162,8 +166,8 @@ def default(cell: Cell) -> str:
     """What is chosen where the number of rows is public."""
     asked = tuple(Fraction(i, cell.quantiles + 1) for i in range(1, cell.quantiles + 1))
     plan = QuantilePlan(asked, cell.epsilon, cell.relation, "auto", Fraction(1, 10), cell.rows)
-    if plan.choice[0] == JOINT:
-        return JOINT
+    if plan.choice[0] != "tree":
+        return plan.choice[0]
     return next(name for name, shape in SHAPES.items() if shape == plan.shape)
 
 
@@ -190,7 +194,7 @@ class ValuesCell:
         """What is chosen where the number of rows is public."""
         plan = self.plan(cells=self.values)
         if plan.choice[0] != "tree":
-            return JOINT
+            return FOCUSED if plan.choice[0] == FOCUSED else JOINT
         return LUMPS if math.prod([plan.shape[0]] * plan.shape[1]) < self.values else EACH[plan.shape[1]]
 
     def drawn(self, spread: str, rng: np.random.Generator) -> Any:
@@ -223,7 +227,8 @@ def of_values(task: tuple[ValuesCell, int]) -> dict[str, Any]:
         ways: dict[str, Any] = {JOINT: one.sample}
     else:
         ways = {JOINT: lambda records: cell.plan(JOINT, most).draw(records, SYSTEM).cells}
-    shapes = {LUMPS: cell.plan().shape}
+        ways[FOCUSED] = lambda records: cell.plan(FOCUSED, cells=cell.values).draw(records, SYSTEM).cells
+    shapes = {LUMPS: cell.plan("tree").shape}
     shapes |= {name: (max(math.ceil(cell.values ** (1 / high) - 1e-9), 2), high) for high, name in EACH.items()}
     for name, (branching, height) in shapes.items():
         options = {"epsilon": cell.plan().epsilon, "relation": cell.relation}
@@ -255,10 +260,13 @@ def few_values(workers: int, quick: bool, out: Path | None) -> None:
         results = list(pool.map(of_values, tasks))
     table = Table(title="Geometric means of rank errors", title_justify="left", box=box.SIMPLE_HEAD)
     facts = ("quantiles", "relation", "rows", "epsilon", "values")
-    for heading in (*facts, *results[0]["mean"], "default"):
+    ways = list(results[-1]["mean"])  # one quantile has fewer
+    for heading in (*facts, *ways, "default"):
         table.add_column(heading, justify="right")
     for found in results:
-        table.add_row(*(str(found[fact]) for fact in facts), *map(str, found["mean"].values()), found["default"])
+        table.add_row(
+            *(str(found[fact]) for fact in facts), *(str(found["mean"].get(way, "")) for way in ways), found["default"]
+        )
     Console(width=150).print(table)
     write(out or BENCHMARKS / "results" / f"quantiles_trees_values{'-quick' if quick else ''}.json", results, began)
 
@@ -290,10 +298,10 @@ def main() -> None:
         results = [{**found, "default": default(cell)}
                    for cell, found in zip(cells, pool.map(measured, tasks), strict=True)]  # fmt: skip
     table = Table(title="Geometric means of rank errors", title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in ("quantiles", "relation", "seen", JOINT, *SHAPES, "default"):
+    for heading in ("quantiles", "relation", "seen", JOINT, FOCUSED, *SHAPES, "default"):
         table.add_column(heading, justify="right")
     for cell, found in zip(cells, results, strict=True):
-        shown = [f"{found['mean'][name]:.3g}" for name in (JOINT, *SHAPES)]
+        shown = [f"{found['mean'][name]:.3g}" for name in (JOINT, FOCUSED, *SHAPES)]
         table.add_row(str(cell.quantiles), cell.relation, f"{cell.seen:,}", *shown, found["default"])
     Console(width=150).print(table)
     write(

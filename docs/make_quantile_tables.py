@@ -167,18 +167,18 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-FEW = (9, 40)  # quantiles of the table about few rows
+FEW = (9, 40, 99)  # quantiles of the table about few rows
 SHAPES = {"32": "32", "8²": "64", "16²": "256", "8³": "512", "16³": "4,096"}  # leaves
 
 
 def few(report: dict[str, Any]) -> str:
-    """A joint draw beside trees, between bounds that fit and between wide ones; the default is bold."""
+    """A joint draw beside two trees and one, between bounds that fit and between wide ones; the default is bold."""
     rows = []
     for cell in report["cells"]:
         if cell["relation"] != "substitute" or cell["quantiles"] not in FEW:
             continue
         texts = []
-        for way in ("joint", *SHAPES):
+        for way in ("joint", "focused", *SHAPES):
             wide, fit = (
                 [error for kind, error in cell["errors"][way].items() if ("wide" in kind) is wanted]
                 for wanted in (True, False)
@@ -186,7 +186,7 @@ def few(report: dict[str, Any]) -> str:
             text = " / ".join(number(math.exp(statistics.fmean(map(math.log, part)))) for part in (fit, wide))
             texts.append(f"**{text}**" if way == cell["default"] else text)
         rows.append([str(cell["quantiles"]), f"{cell['seen']:,}", *texts])
-    return table(["quantiles", "rows × ε", "joint", *SHAPES.values()], rows, 1)
+    return table(["quantiles", "rows × ε", "joint", "focused", *SHAPES.values()], rows, 1)
 
 
 def engines(report: dict[str, Any]) -> str:

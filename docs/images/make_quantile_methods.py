@@ -23,6 +23,7 @@ COLOURS = {
     "JointExp": "#3b6ea5",
     "DitheredJointExp": "#7fa8d1",
     "RecExp": "#8a5aa8",
+    "FocusedTree": "#e0a93b",
     "Tree": "#c98a1b",
     "IndExp": "#55606a",
     "HistogramMethod": "#7a5c43",

@@ -113,3 +113,7 @@ def test_quantiles_need_one_look_after_the_first(kind, grouped, relation, monkey
         looks.clear()
         ask("x", epsilon=1)
         assert len(looks) <= 1
+    looks.clear()
+    hundredths = asked.quantiles("x", np.arange(1, 100) / 100, epsilon=1)
+    assert hundredths.certificate["mechanism"]["name"].startswith("quantiles, focused")
+    assert len(looks) <= 1

@@ -142,7 +142,7 @@ def test_standard_errors_that_are_too_small_are_noticed():
     for seed in range(80):
         records = SortedRecords(codes, cells=2**12, ordered=True)
         ranks = RankMeasurement(Fraction(1), "add-remove").measure(records, np.array([2048]), HALF, 1, SeededBits(seed))
-        wrong = Ranks(ranks.estimate, ranks.edges, ranks.variances / 1000, ranks.spare / 1000)
+        wrong = Ranks(ranks.estimate, ranks.variances / 1000, ranks.spare / 1000)
         first, last = wrong.interval(HALF[0], 0.95, sampling=False)
         held += first <= 2047 < last
     assert held / 80 < 0.9

@@ -201,12 +201,17 @@ def test_the_choice_is_told():
         return QuantilePlan(ps, Fraction(1), relation, "auto", Fraction(0), rows).choice[0]
 
     for relation in ("substitute", "add-remove"):
-        assert [chosen(m, relation) for m in (1, 9, 99, 999)] == ["permute-and-flip", "joint", "joint", "tree"]
+        assert [chosen(m, relation) for m in (1, 9, 40, 41, 999)] == [
+            "permute-and-flip",
+            *["joint"] * 2,
+            *["focused"] * 2,
+        ]
         assert chosen(1, relation, 5) == "permute-and-flip"
-        assert chosen(999, relation, 10**9) == "tree"
+        assert chosen(999, relation, 10**9) == "focused"
     assert [chosen(9, "substitute", n) for n in (0, 224, 225)] == ["tree", "tree", "joint"]
     assert [chosen(9, "add-remove", n) for n in (0, 112, 113)] == ["tree", "tree", "joint"]
-    assert [chosen(99, "add-remove", n) for n in (10_000, 100_000)] == ["tree", "joint"]
+    assert [chosen(99, "add-remove", n) for n in (349, 350, 100_000)] == ["tree", "focused", "focused"]
+    assert [chosen(40, "substitute", n) for n in (699, 700, 6_071, 6_072)] == ["tree", "focused", "focused", "joint"]
 
 
 def plan_of(many, epsilon=1, rows=None, method="auto", relation="add-remove"):
@@ -217,21 +222,25 @@ def plan_of(many, epsilon=1, rows=None, method="auto", relation="add-remove"):
 def test_a_tree_is_as_high_as_records_allow():
     """By what is public alone: records times epsilon, which count twice where noise is half as wide."""
 
-    def leaves(relation, epsilon=1):
+    def leaves(relation, epsilon=1, method="tree"):
         sizes = (0, 199, 200, 599, 600, 5_999, 6_000, 300_000)
-        trees = [plan_of(999, epsilon, rows=n, relation=relation).mechanism for n in sizes]
+        trees = [plan_of(999, epsilon, rows=n, relation=relation, method=method).mechanism for n in sizes]
         return [(tree.branching, tree.height) for tree in trees]
 
-    flat, low, middle, high, most = (32, 1), (16, 2), (8, 3), (16, 3), (16, 4)
+    flat, low, middle, high, most = (32, 1), (16, 2), (8, 3), (16, 3), (32, 3)
     assert leaves("substitute") == [flat, flat, low, low, middle, middle, high, most]
     assert leaves("add-remove") == [flat, low, low, middle, middle, high, high, most]
     assert leaves("substitute", Fraction(1, 10)) == [flat, flat, flat, flat, flat, low, middle, high]
-    assert (plan_of(999).mechanism.branching, plan_of(999).mechanism.height) == most
+    assert leaves("substitute", method="focused") == [low] * 6 + [high, most]
+    assert leaves("add-remove", method="focused") == [low] * 5 + [high, high, most]
+    for method in ("tree", "focused"):
+        unknown = plan_of(999, method=method).mechanism
+        assert (unknown.branching, unknown.height) == most
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1])
 def test_a_lower_tree_is_nearer_where_records_are_few(epsilon):
-    """99 quantiles of 1,000 records between tight bounds: closer than 16^4 leaves by a fifth at least."""
+    """99 quantiles of 1,000 records between tight bounds: closer than 32^3 leaves by a fifth at least."""
     ps = np.arange(1, 100) / 100
     rows = np.sort(salaries(1000))
 
@@ -249,7 +258,7 @@ def test_a_lower_tree_is_nearer_where_records_are_few(epsilon):
 def test_only_a_choice_that_needs_the_number_of_records_pays_for_it():
     """Of four quantiles or more, where that number is not public and no method was asked for."""
     records = SortedRecords(np.arange(5000), cells=2**20)
-    assert [bool(plan_of(m).for_the_choice) for m in (1, 3, 4, 150, 151)] == [False, False, True, True, True]
+    assert [bool(plan_of(m).for_the_choice) for m in (1, 3, 4, 40, 41)] == [False, False, True, True, True]
     for plan in (plan_of(99, rows=5000), plan_of(99, method="recursive"), plan_of(3)):
         assert plan.for_the_choice == 0
         assert plan.decided(records, SeededBits(1)) is plan
@@ -257,8 +266,8 @@ def test_only_a_choice_that_needs_the_number_of_records_pays_for_it():
     assert decided.epsilon == Fraction(49, 50)
     assert decided.for_the_choice == 0
     assert decided.mechanism.epsilon + plan_of(99).for_the_choice == 1
-    assert [plan_of(99).draw(SortedRecords(np.arange(n), cells=2**20), SeededBits(2)).plan.choice[0]
-            for n in (500, 5000, 50_000)] == ["tree", "tree", "joint"]  # fmt: skip
+    assert [plan_of(39).draw(SortedRecords(np.arange(n), cells=2**20), SeededBits(2)).plan.choice[0]
+            for n in (100, 1000, 50_000)] == ["tree", "focused", "joint"]  # fmt: skip
 
 
 def test_the_number_that_decides_is_private():
@@ -278,14 +287,14 @@ def test_the_number_that_decides_is_private():
 
 
 def test_groups_may_be_answered_by_different_methods():
-    """A group of few records gets a tree, one of many gets them together; the release tells both."""
-    sizes = {"a": 200, "b": 30_000}
+    """A group of few records gets trees, one of many gets them together; the release tells all."""
+    sizes = {"a": 100, "b": 1_500, "c": 30_000}
     rows = {"g": np.repeat(list(sizes), list(sizes.values())), "x": salaries(sum(sizes.values()))}
     opened = flou.open(rows, schema={"g": flou.Categories(list(sizes)), "x": SALARY})
     release = opened.group_by("g").quantiles("x", np.arange(1, 40) / 40, epsilon=1)
-    assert release.certificate["mechanism"]["name"] == "quantiles, tree or joint"
+    assert release.certificate["mechanism"]["name"] == "quantiles, tree or focused or joint"
     assert release.certificate["mechanism"]["epsilon_for_choice"] == 0.02
-    assert release.value.size == 3 * 39  # with the rows that are neither
+    assert release.value.size == 4 * 39  # with the rows that are neither
 
 
 def test_what_has_no_order_is_refused():

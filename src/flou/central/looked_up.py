@@ -72,13 +72,18 @@ class LookedUp(Records):
     def below_each(self, cells: Integers) -> Integers:
         asked = np.minimum(np.maximum(cells, 0), self.cells)
         coarse = asked >> self._shift
-        inside = coarse[asked > coarse << self._shift]  # the others begin a coarse cell
-        if not self._seen[inside].all():
-            ranks = np.stack([self._ends[inside] + 1, self._ends[inside + 1]], axis=1)
-            self._see(self._around(((a, b) for a, b in ranks.tolist()), wider=0))
+        if spans := self._inside(asked):
+            self._see(self._around(spans, wider=0))
         # the last code below the cell lies in the same coarse cell, or there is none in it
         found: Integers = np.maximum(self._ends[coarse], self._after[np.searchsorted(self._fine, asked)])
         return found
+
+    def _inside(self, cells: Integers) -> Spans:
+        """The ranks in coarse cells that were not seen yet, and that these cells do not begin but lie in."""
+        coarse = cells >> self._shift
+        coarse = coarse[cells > coarse << self._shift]
+        coarse = coarse[~self._seen[coarse]]
+        return [(a + 1, b) for a, b in np.stack([self._ends[coarse], self._ends[coarse + 1]], axis=1).tolist()]
 
     def _coarse(self, first: int, last: int) -> slice:
         """The coarse cells that hold these ranks."""
@@ -165,13 +170,17 @@ class Groups:
 
     def prepare(self, ranks: Callable[[int], Spans]) -> None:
         """One look for all groups, around the ranks that each of them is likely to be asked for, by its rows."""
-        if len(self.records) == 1:
-            return  # it looks by itself, when it knows what it needs
+        if len(self.records) > 1:  # one alone looks by itself, when it knows what it needs
+            self._see([one._around(ranks(one.rows)) for one in self.records])
+
+    def look_at(self, cells: list[Integers]) -> None:
+        """One look for all groups, at what lies below these cells of each of them."""
+        self._see([one._around(one._inside(asked), 0) for one, asked in zip(self.records, cells, strict=True)])
+
+    def _see(self, wanted: list[Mask]) -> None:
         near = np.zeros(self._ends.size - 1, dtype=np.bool_)
-        for one in self.records:
-            spans = ranks(one.rows)
-            if spans:
-                near |= one._around(spans) & ~one._seen
+        for one, mask in zip(self.records, wanted, strict=True):
+            near |= mask & ~one._seen
         cells = np.flatnonzero(near)
         if cells.size:
             own = self._shared(_spans(cells, self._ends, self._shift, self._cells), 0)

@@ -84,20 +84,21 @@ class QuantileGrid:
         tally: Tallier | None,
         by: Code | None,
         ranks: Callable[[int], list[tuple[int, int]]],
-    ) -> Sequence[CellCounts | LookedUp]:
-        """The records of each group behind the counts of the first look, a row for each group.
+    ) -> tuple[Sequence[CellCounts | LookedUp], Callable[[list[NDArray[np.int64]]], None] | None]:
+        """The records of each group behind the counts of the first look, a row for each group; and how to look again.
 
-        ``ranks`` tells which ones are likely to be asked for: groups share a second look around them.
+        ``ranks`` tells which ones are likely to be asked for: groups share a second look around them, or one at cells
+        of each of them that are known later.
         """
         if self.shift == 0 or tally is None:
-            return [self.counted(row) for row in counts]
+            return [self.counted(row) for row in counts], None
 
         def look(spans: list[tuple[int, int]]) -> Tally:
             return tally(Code(self.column, self.domain), spans, by)
 
         groups = Groups(counts, shift=self.shift, cells=self.cells, look=look)
         groups.prepare(ranks)
-        return groups.records
+        return groups.records, groups.look_at
 
     @property
     def _step(self) -> float:

@@ -1,8 +1,9 @@
 """How quantiles are drawn: which method, and what pays for the intervals.
 
-Several quantiles are drawn best together where records are many, and from one noisy distribution where they are few:
-what is drawn together drifts into gaps between records, the more so the wider the bounds are. It was measured on ten
-kinds of data, with bounds that fit and with bounds ten times too wide (``benchmarks/quantiles_trees.py``).
+Up to 40 quantiles are drawn best together where records are many: what is drawn together drifts into gaps between
+records where they are few. More of them are read off counts: of a rough tree first, and of a second one around the
+quantiles. Where there are too few records for two trees one is better, with few leaves. It was measured on ten kinds of
+data, with bounds that fit and with bounds ten times too wide (``benchmarks/quantiles_trees.py``).
 
 Where few values are possible, each of them can have a count of its own. Up to 15 values for each quantile such a tree
 was the nearest, or nearly so, at every number of records, on six kinds of data from equal records to uniform ones
@@ -14,16 +15,19 @@ For one quantile no tree was nearer than permute-and-flip by more than the noise
 How many values are possible is in the schema; how many records there are is public, or bought for a small share of
 epsilon: neither the choice nor the shape of a tree depends on anything else.
 
-For a share of epsilon, records are counted around the quantiles once these are public (``quantile_ranks.py``). A tree
-has counted everything already, so that its intervals are free.
+For a share of epsilon, records are counted around the quantiles once these are public (``quantile_ranks.py``). Trees
+have counted them already, so that their intervals are free, and many times narrower.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from flou.bits import Bits
 from flou.central.quantile_ranks import RankMeasurement, Ranks
@@ -32,6 +36,7 @@ from flou.laws import DiscreteLaplace
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles import (
     DitheredJointExp,
+    FocusedTree,
     GridInverseSensitivity,
     HistogramMethod,
     IndExp,
@@ -42,19 +47,26 @@ from flou.mechanisms.quantiles import (
     RecExp,
     Records,
     Tree,
+    TreeDistribution,
+    focused_tree,
 )
 from flou.mechanisms.quantiles.dithered import Dithered
 from flou.mechanisms.quantiles.tree import BRANCHING, HEIGHT
+from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
 from flou.parameters import Relation
 
 __all__ = ["METHODS", "Drawn", "QuantilePlan"]
 
 SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer one quantile
-METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", "tree", "histogram")
-JOINTLY = 150  # up to so many quantiles cost least together, where records are many
+COUNTED = ("tree", "focused")  # of these, intervals are free
+METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", *COUNTED, "histogram")
+JOINTLY = 40  # up to so many quantiles cost least together, where records are many
+FOCUSED = 700  # from so many records seen on, two trees of counts are better than one
+ROUGH = ((6_000, 16, 2), (300_000, 16, 3))  # the first of two trees, where fewer records are seen
 SHAPES = ((200, 32, 1), (600, 16, 2), (6_000, 8, 3), (300_000, 16, 3))  # of trees, where fewer records are seen
 FEW_VALUES = 15  # for each quantile: no more possible values than these are counted one by one
 LEVELS = ((32, 1), (1_024, 2), (4_096, 3))  # of trees with a leaf for each of at most so many possible values
+PLENTY = 60_000  # of so many records seen, many quantiles are read as well, or better, off counts around them
 ALWAYS = 128  # so many leaves are no loss however few records there are; beyond,
 LEAVES_SEEN = Fraction(3, 2)  # there may be so many for each record seen: with more of them, wider ones are nearer
 TABLES = 10**7  # numbers in the tables of a joint draw: beyond, it takes gigabytes, and many seconds
@@ -97,14 +109,17 @@ class QuantilePlan:
             return self.method, "asked for"
         if many == 1:
             return "permute-and-flip", "one quantile: never worse than the exponential mechanism, and ties help"
-        if many > JOINTLY:
-            return "tree", "for so many quantiles one noisy distribution is the most accurate"
-        if self.cells is not None and self.cells <= FEW_VALUES * many:
+        plenty = many > JOINTLY and self.seen is not None and self.seen >= PLENTY
+        if self.cells is not None and self.cells <= (ALWAYS if plenty else FEW_VALUES * many):
             return "tree", "few values are possible: one noisy distribution of them is the most accurate"
+        if self.seen is not None and self.seen < min(_crowd(many), FOCUSED):
+            return "tree", "from so few records one noisy distribution is the most accurate"
+        if many > JOINTLY:
+            return "focused", f"more than {JOINTLY} quantiles are read best off noisy counts around them"
         if self.seen is not None and self.seen < _crowd(many):
-            return "tree", "from so few records one noisy distribution is more accurate than quantiles drawn together"
+            return "focused", "from so few records noisy counts are more accurate than quantiles drawn together"
         if many * min(math.inf if self.rows is None else self.rows, _window(many, self.epsilon)) > TABLES:
-            return "tree", "at so small an epsilon so many quantiles drawn together take too much memory"
+            return "focused", "at so small an epsilon so many quantiles drawn together take too much memory"
         return "joint", f"up to {JOINTLY} quantiles of many records cost least together"
 
     @property
@@ -135,7 +150,7 @@ class QuantilePlan:
     @property
     def share(self) -> Fraction:
         """Of epsilon, for the intervals."""
-        return Fraction(0) if self.choice[0] == "tree" else self.intervals
+        return Fraction(0) if self.choice[0] in COUNTED else self.intervals
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -154,11 +169,17 @@ class QuantilePlan:
         return next(((b, h) for most, b, h in SHAPES if self.seen < most), (BRANCHING, HEIGHT))
 
     @property
+    def rough(self) -> tuple[int, int]:
+        """Branching and height of the first of two trees: the more records there are, the finer it may be."""
+        usual = (focused_tree.BRANCHING, focused_tree.HEIGHT)
+        return usual if self.seen is None else next(((b, h) for most, b, h in ROUGH if self.seen < most), usual)
+
+    @property
     def mechanism(self) -> QuantileMechanism:
         """What draws the quantiles themselves."""
         options: dict[str, Any] = {"epsilon": (1 - self.share) * self.epsilon, "relation": self.relation}
-        if self.choice[0] == "tree":
-            options["branching"], options["height"] = self.shape
+        if self.choice[0] in COUNTED:
+            options["branching"], options["height"] = self.shape if self.choice[0] == "tree" else self.rough
         kinds: dict[str, type[QuantileMechanism]] = {
             "permute-and-flip": PermuteAndFlipQuantile,
             "inverse-sensitivity": GridInverseSensitivity,
@@ -167,19 +188,48 @@ class QuantilePlan:
             "joint": DitheredJointExp if self.relation == "substitute" else JointN,
             "recursive": RecExp,
             "tree": Tree,
+            "focused": FocusedTree,
             "histogram": HistogramMethod,
         }
         return kinds[self.choice[0]](self.probabilities, **options)
 
     def draw(self, records: Records, bits: Bits, grain: int = 1) -> Drawn:
         """One release; cells below multiples of ``grain`` are counted without a second look."""
-        return self.decided(records, bits)._draw(records, bits, grain)
+        return self.draw_each([records], bits, grain)[0]
 
-    def _draw(self, records: Records, bits: Bits, grain: int) -> Drawn:
+    def draw_each(
+        self,
+        groups: Sequence[Records],
+        bits: Bits,
+        grain: int = 1,
+        look: Callable[[list[Integers]], None] | None = None,
+    ) -> list[Drawn]:
+        """One release of each group; ``look`` is told at once at which cells each of them will be counted."""
+        plans = [self.decided(records, bits) for records in groups]
+        counted = [plan._counted(records, bits, grain) for plan, records in zip(plans, groups, strict=True)]
+        if look is not None and any(one is not None for one in counted):
+            look([np.zeros(0, dtype=np.int64) if one is None else one.edges for one in counted])
+        return [
+            plan._drawn(records, bits, grain) if one is None else plan._read(one.distribution(records, bits))
+            for plan, records, one in zip(plans, groups, counted, strict=True)
+        ]
+
+    def _counted(self, records: Records, bits: Bits, grain: int) -> TreeOfRuns | None:
+        """Where records are counted, for a method that has to find out first."""
+        mechanism = self.mechanism
+        if not isinstance(mechanism, FocusedTree):
+            return None
+        return mechanism.second(mechanism.first.distribution(records, bits), grain)
+
+    def _read(self, found: TreeDistribution) -> Drawn:
+        """What counts tell."""
+        mechanism, known = self.mechanism, self.relation == "substitute"
+        return Drawn(mechanism.as_given(found.quantiles(mechanism.ordered)), Ranks.of(found, known), self)
+
+    def _drawn(self, records: Records, bits: Bits, grain: int) -> Drawn:
         mechanism = self.mechanism
         if isinstance(mechanism, Tree):
-            ranks = Ranks.of(mechanism, records, bits)
-            return Drawn(mechanism.as_given(ranks.quantiles(mechanism.ordered)), ranks, self)
+            return self._read(mechanism.distribution(records, bits))
         if isinstance(mechanism, JointN):
             places = DitheredJointExp((Fraction(1, 2),), epsilon=1).places_in(records.cells)
             answers = mechanism.answers(Dithered(records, places, bits), bits) // places

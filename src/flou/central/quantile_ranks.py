@@ -15,7 +15,6 @@ population's quantile the number of records below an edge is binomial on top. No
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -29,8 +28,8 @@ from flou.bits import Bits
 from flou.laws import DiscreteLaplace
 from flou.laws.normal import binomial_quantile, ndtri
 from flou.mechanisms.quantiles import Records, Tree, TreeDistribution
-from flou.mechanisms.quantiles.runs import Runs
-from flou.mechanisms.quantiles.tree_consistency import prefix_variances, variances
+from flou.mechanisms.quantiles.tree_consistency import best_shape, prefix_variances, typical_variance, variances
+from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
 from flou.parameters import Relation
 
 __all__ = ["RankMeasurement", "Ranks", "edges_around"]
@@ -53,29 +52,24 @@ class Ranks:
     """How many records lie below each edge, estimated."""
 
     estimate: TreeDistribution
-    edges: Integers
     variances: Floats  # of the numbers below edges, around their shares of the total
     spare: float  # the variance of the total, 0 where it is public
 
     @classmethod
-    def of(cls, tree: Tree, records: Records, bits: Bits, edges: Integers | None = None) -> Ranks:
-        """What a tree over the records, or over the runs between edges, tells; for the price of the tree."""
-        if edges is not None:
-            records = Runs(records, edges)
-        found = tree.distribution(records, bits)
-        height, noise = tree.levels(records.cells), tree.noise(records.cells).noise.variance
-        spare = 0.0 if tree.relation == "substitute" else noise * variances(tree.branching, height)[0]
-        known = noise * prefix_variances(tree.branching, height, known_total=True)
-        return cls(found, found.edges if edges is None else edges[found.edges], known, spare)
+    def of(cls, estimate: TreeDistribution, known_total: bool) -> Ranks:
+        """What a tree has counted, over all cells or over runs of them."""
+        noise, b, height = estimate.noise, estimate.branching, estimate.height
+        spare = 0.0 if known_total else noise * variances(b, height)[0]
+        return cls(estimate, noise * prefix_variances(b, height, known_total=True), spare)
+
+    @property
+    def edges(self) -> Integers:
+        return self.estimate.edges
 
     @cached_property
     def _shares(self) -> Floats:
-        """Of the cells below each edge."""
+        """Of the leaves below each edge."""
         return np.linspace(0.0, 1.0, self.edges.size)
-
-    def quantiles(self, probabilities: Iterable[Fraction]) -> Integers:
-        """What the tree itself answers, where it was a tree over all cells."""
-        return self.estimate.quantiles(probabilities)
 
     def interval(self, p: Fraction, level: float, sampling: bool) -> tuple[int, int]:
         """The edges between which the p-quantile lies: of these records, or of what they are a sample of."""
@@ -110,20 +104,15 @@ class RankMeasurement:
         else:
             rows = records.rows + int(DiscreteLaplace(1 / (FOR_THE_COUNT * self.epsilon)).draw(1, bits)[0])
             epsilon = (1 - FOR_THE_COUNT) * self.epsilon
-        guess = self._tree(64 * len(probabilities), epsilon)
-        error = TYPICAL * _middle_error(guess)
+        error = TYPICAL * _deviation(self._tree(64 * len(probabilities), epsilon))
         edges = edges_around(answers, probabilities, max(rows, 1), error, records.cells, grain)
-        return Ranks.of(self._tree(edges.size - 1, epsilon), records, bits, edges)
+        counted = TreeOfRuns(self._tree(edges.size - 1, epsilon), edges)
+        return Ranks.of(counted.distribution(records, bits), self.relation == "substitute")
 
-    def _tree(self, cells: int, epsilon: Fraction) -> Tree:
-        """The tree over so many cells whose counts err least."""
-        shapes = [(math.ceil(cells ** (1 / height) - 1e-9), height) for height in range(1, 7)]
-        trees = [
-            Tree(Fraction(1, 2), epsilon=epsilon, relation=self.relation, branching=max(b, 2), height=height)
-            for b, height in shapes
-            if b <= 4096 and max(b, 2) ** height <= 2**20
-        ]
-        return min(trees, key=_middle_error)
+    def _tree(self, runs: int, epsilon: Fraction) -> Tree:
+        """The tree over so many runs whose counts err least."""
+        branching, height = best_shape(runs)
+        return Tree(Fraction(1, 2), epsilon=epsilon, relation=self.relation, branching=branching, height=height)
 
 
 def edges_around(
@@ -165,11 +154,10 @@ def _distances(near: float, far: float, most: float) -> list[int]:
     return found
 
 
-def _middle_error(tree: Tree) -> float:
+def _deviation(tree: Tree) -> float:
     """The standard error of a count, on average over the edges."""
-    known = prefix_variances(tree.branching, tree.height, known_total=True)
     moved = tree.height * (2 if tree.relation == "substitute" else 1)
-    return math.sqrt(float(np.mean(known)) * DiscreteLaplace(moved / tree.epsilon).variance)
+    return math.sqrt(typical_variance(tree.branching, tree.height) * DiscreteLaplace(moved / tree.epsilon).variance)
 
 
 def _deviations(level: float) -> float:

@@ -29,7 +29,7 @@ from flou.central.quantile_plan import JOINTLY, METHODS, Drawn, QuantilePlan
 from flou.central.question import Context, Draft, Question
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
-from flou.mechanisms.quantiles import HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
+from flou.mechanisms.quantiles import FocusedTree, HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
 from flou.mechanisms.quantiles.joint_path import first_reach
 from flou.mechanisms.quantiles.rec_exp import SELDOM
 from flou.mechanisms.quantiles.single import SingleQuantile
@@ -90,8 +90,8 @@ class Quantiles(Question):
         plan, grid = self._plan(context), self._grid(context)
         changes = float(number("epsilon", self.epsilon) / plan.epsilon)  # of rows, by one unit
         by = None if self.by is None else context.code(self.by)
-        records = grid.records(np.atleast_2d(found[0]), context.tally, by, _likely(plan, grid.cells))
-        drawn = [plan.draw(group, context.bits, 1 << grid.shift) for group in records]
+        records, look = grid.records(np.atleast_2d(found[0]), context.tally, by, _likely(plan, grid.cells))
+        drawn = plan.draw_each(records, context.bits, 1 << grid.shift, look)
         chosen = dict.fromkeys(one.plan.choice for one in drawn)
         values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]))
         labels = self._labels(plan, None if self.by is None else names_of(context.domain(self.by)))
@@ -184,8 +184,8 @@ def _require_parts(plan: QuantilePlan, cells: int) -> None:
             "Rows of a unit, quantiles and intervals have a part each, and no noise is wide enough for such a one.",
             "Pass a larger epsilon, fewer quantiles, or a larger share of intervals (0 leaves them out).",
         )
-    if isinstance(mechanism, Tree):
-        mechanism.noise(cells)
+    if isinstance(mechanism, Tree | FocusedTree):
+        (mechanism if isinstance(mechanism, Tree) else mechanism.first).noise(cells)
     elif isinstance(mechanism, HistogramMethod):
         mechanism.walks  # noqa: B018 - which refuse what is too small for denominators of probabilities
 
@@ -205,7 +205,7 @@ def _likely(plan: QuantilePlan, cells: int) -> Callable[[int], list[tuple[int, i
         return max(node.levels(rows).reach(cells * mechanism.places, SELDOM) for node in mechanism.root.walk())
 
     def ranks(rows: int) -> list[tuple[int, int]]:
-        if rows == 0 or isinstance(mechanism, Tree | HistogramMethod):
+        if rows == 0 or isinstance(mechanism, Tree | FocusedTree | HistogramMethod):
             return []
         away = reach(rows)
         return [(rank_of(p, rows) - away, rank_of(p, rows) + away) for p in mechanism.ordered]

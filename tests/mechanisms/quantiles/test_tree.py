@@ -59,10 +59,10 @@ def test_counts_are_those_of_the_nodes():
 def test_the_tree_is_only_as_high_as_it_needs():
     """Levels without more cells would cost for nothing."""
     tree = Tree(0.5, epsilon=1)
-    assert [tree.levels(cells) for cells in (1, 16, 17, 256, 5000, 2**40)] == [1, 1, 2, 2, 4, 4]
-    assert tree.noise(16).sensitivity == 1
-    assert Tree(0.5, epsilon=1, relation="substitute").noise(2**32).sensitivity == 8
-    assert tree.edges(2**32)[[0, 1, -1]].tolist() == [0, 2**16, 2**32]
+    assert [tree.levels(cells) for cells in (1, 32, 33, 1024, 5000, 2**40)] == [1, 1, 2, 2, 3, 3]
+    assert tree.noise(32).sensitivity == 1
+    assert Tree(0.5, epsilon=1, relation="substitute").noise(2**32).sensitivity == 6
+    assert tree.edges(2**32)[[0, 1, -1]].tolist() == [0, 2**17, 2**32]
     with pytest.raises(InvalidParameter, match="leaves"):
         Tree(0.5, epsilon=1, branching=100, height=4)
 

@@ -1,6 +1,7 @@
 """Quantiles: one method a file, each a mechanism on records in order on a public grid."""
 
 from flou.mechanisms.quantiles.dithered_joint_exp import DitheredJointExp
+from flou.mechanisms.quantiles.focused_tree import FocusedTree
 from flou.mechanisms.quantiles.grid_inverse_sensitivity import GridInverseSensitivity
 from flou.mechanisms.quantiles.histogram_method import HistogramMethod
 from flou.mechanisms.quantiles.ind_exp import IndExp
@@ -20,6 +21,7 @@ from flou.mechanisms.quantiles.unbounded import UnboundedQuantile
 __all__ = [
     "CellCounts",
     "DitheredJointExp",
+    "FocusedTree",
     "GridInverseSensitivity",
     "HistogramMethod",
     "IndExp",

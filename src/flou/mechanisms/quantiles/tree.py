@@ -9,13 +9,14 @@ Error      standard error of the number of records below a leaf: ``standard_erro
            (h / epsilon) sqrt(h b / 2) in ranks under add/remove, twice that under substitution; inside a leaf the
            records are taken to be spread evenly
 Numerics   exact noise on integers; what follows is post-processing in floating point
-Limits     a leaf is all that is seen of data that fill only one; 16^5 leaves at most
+Limits     a leaf is all that is seen of data that fill only one; 2^20 leaves at most
 Source     Hay, Rastogi, Miklau, Suciu (2010); Qardaji, Yang, Li (2013) for the branching
 Proof      docs/explanation/proofs/many_quantiles.md
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,8 +35,8 @@ from flou.parameters import Number, Relation, integer
 
 __all__ = ["Tree", "TreeDistribution"]
 
-BRANCHING = 16
-HEIGHT = 4
+BRANCHING = 32
+HEIGHT = 3
 MOST_LEAVES = 2**20
 
 
@@ -49,6 +50,12 @@ class TreeDistribution:
     total: float  # of all records: public, or estimated
     branching: int = 2
     noise: float = 0.0  # the variance of the noise in each node
+    expected: Floats | None = None  # records in each leaf, where more is known of them than how wide it is
+
+    @property
+    def height(self) -> int:
+        """Of the tree."""
+        return round(math.log(self.edges.size - 1, self.branching))
 
     @property
     def increasing(self) -> Floats:
@@ -61,7 +68,8 @@ class TreeDistribution:
     @property
     def likely(self) -> Floats:
         """Increasing estimates with less noise, and not free of bias: what the quantiles are read off."""
-        leaves = evened(np.diff(self.cumulative), np.diff(self.edges), self.branching, self.noise)
+        sizes = np.diff(self.edges) if self.expected is None else self.expected
+        leaves = evened(np.diff(self.cumulative), sizes, self.branching, self.noise)
         return self._possible(np.concatenate([[0.0], np.cumsum(leaves)]))
 
     def quantiles(self, probabilities: Iterable[Fraction]) -> Integers:
@@ -71,7 +79,11 @@ class TreeDistribution:
         if not heights[-1] > 0:
             spread: Integers = np.floor(p * (cells - 1)).astype(np.int64)  # no records: as if there were some, evenly
             return spread
-        wanted = p * heights[-1]
+        return self.cells_at(p * heights[-1], heights)
+
+    def cells_at(self, wanted: Floats, heights: Floats) -> Integers:
+        """Where so many records lie below, if ``heights`` lie below the edges and those of a leaf are spread evenly."""
+        cells = int(self.edges[-1])
         ends = np.searchsorted(heights, np.maximum(wanted, np.nextafter(heights[0], np.inf)), side="left")
         ends = np.clip(ends, 1, heights.size - 1)
         left, right = heights[ends - 1], heights[ends]
@@ -107,7 +119,7 @@ class Tree(QuantileMechanism):
             raise InvalidParameter(
                 f"A tree of branching {self.branching} and height {self.height} has more than {MOST_LEAVES} leaves.",
                 "Each leaf gets a count and noise of its own.",
-                "Pass a smaller height, for example branching=16, height=4.",
+                "Pass a smaller height, for example branching=32, height=3.",
             )
 
     def levels(self, cells: int) -> int:
@@ -138,15 +150,18 @@ class Tree(QuantileMechanism):
 
     def distribution(self, records: Records, bits: Bits = SYSTEM) -> TreeDistribution:
         """The whole distribution, for the price of the mechanism."""
-        noise, height, b = self.noise(records.cells), self.levels(records.cells), self.branching
-        noisy = noise.sample(self.counts(records), bits=bits).astype(np.float64)
+        noisy = self.noise(records.cells).sample(self.counts(records), bits=bits)
+        return self.estimate(noisy, records.cells, records.rows if self.relation == "substitute" else None)
+
+    def estimate(self, noisy: Integers, cells: int, rows: int | None) -> TreeDistribution:
+        """What noisy counts of the nodes tell; ``rows`` is the number of all records, where it is public."""
+        height, b, variance = self.levels(cells), self.branching, self.noise(cells).noise.variance
         starts = np.cumsum([b**level for level in range(1, height)])
-        known = self.relation == "substitute"
-        leaves = consistent(np.split(noisy, starts), b, records.rows if known else None)
+        leaves = consistent(np.split(noisy.astype(np.float64), starts), b, rows)
         cumulative = np.concatenate([[0.0], np.cumsum(leaves)])
-        errors = np.sqrt(noise.noise.variance * prefix_variances(b, height, known_total=known))
-        total = float(records.rows) if known else float(cumulative[-1])
-        return TreeDistribution(self.edges(records.cells), cumulative, errors, total, b, noise.noise.variance)
+        errors = np.sqrt(variance * prefix_variances(b, height, known_total=rows is not None))
+        total = float(cumulative[-1]) if rows is None else float(rows)
+        return TreeDistribution(self.edges(cells), cumulative, errors, total, b, variance)
 
     def answers(self, records: Records, bits: Bits) -> Integers:
         return self.distribution(records, bits).quantiles(self.ordered)

@@ -15,16 +15,18 @@ and Stein (1961), but firmly: hardly, where it is more than noise can be. With f
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["consistent", "evened", "increasing", "prefix_variances", "variances"]
+__all__ = ["best_shape", "consistent", "evened", "increasing", "prefix_variances", "typical_variance", "variances"]
 
 Floats = NDArray[np.float64]
 
 WINS = 7  # children of a node with which evening out lowers the mean square of normal noise, whatever the truth is
+TALLEST, WIDEST, MOST_LEAVES = 6, 2**12, 2**20  # of the shapes that are tried
 
 
 def variances(branching: int, height: int) -> list[float]:
@@ -51,8 +53,10 @@ def consistent(noisy: list[Floats], branching: int, total: int | None) -> Floats
     return node
 
 
-def evened(leaves: Floats, cells: NDArray[np.int64], branching: int, noise: float) -> Floats:
+def evened(leaves: Floats, cells: NDArray[np.int64] | Floats, branching: int, noise: float) -> Floats:
     """The estimates of leaves of so many cells, with the records of each node spread over its children more evenly.
+
+    In the place of cells stand the numbers of records that leaves are expected to hold, where these are known better.
 
     Let q be the squares of what the children are off an even spread, in units of the noise's variance: about b - 1, if
     it is noise. All of it goes where q is b - 3 or less, a quarter where q is twice that, a hundredth at ten times.
@@ -65,7 +69,7 @@ def evened(leaves: Floats, cells: NDArray[np.int64], branching: int, noise: floa
     size = sizes.pop()
     above = variances(branching, len(families))
     for level, (family, part) in enumerate(zip(reversed(families), reversed(sizes), strict=True), 1):
-        even = part.reshape(-1, branching) / np.maximum(size, 1.0)[:, None]
+        even = part.reshape(-1, branching) / np.where(size > 0, size, 1.0)[:, None]
         counts = family.reshape(-1, branching)
         off = counts - counts.sum(axis=1, keepdims=True) * even
         squares = np.sum(off * off, axis=1, keepdims=True)
@@ -90,6 +94,24 @@ def prefix_variances(branching: int, height: int, *, known_total: bool) -> Float
     found = np.maximum(found, 0.0)
     found.flags.writeable = False  # it is kept
     return found
+
+
+def typical_variance(branching: int, height: int) -> float:
+    """Of the number below an edge, on average over the edges, where the total is public; for noise of variance 1.
+
+    On the lowest level an edge has w of b children below it, on average (b^2 - 1) / (6 b) of a variance; on the others
+    a part of one child as well, and then it is (b - 1) / 6, nearly.
+    """
+    above = variances(branching, height)
+    return (branching - 1) / 6 * (sum(above[1:height]) + above[height] * (1 + 1 / branching))
+
+
+@lru_cache(maxsize=2**14)
+def best_shape(leaves: int) -> tuple[int, int]:
+    """Branching and height of the tree over so many leaves whose counts err least: noise grows with the height."""
+    shapes = [(max(math.ceil(leaves ** (1 / height) - 1e-9), 2), height) for height in range(1, TALLEST + 1)]
+    possible = [(b, h) for b, h in shapes if b <= WIDEST and leaves <= b**h <= MOST_LEAVES]
+    return min(possible, key=lambda shape: shape[1] ** 2 * typical_variance(*shape))
 
 
 def increasing(values: Floats) -> Floats:

@@ -1,0 +1,119 @@
+"""Where to count records, once it is known roughly where the quantiles lie.
+
+Around every target there is a zone that holds the quantile, unless the rough estimate is off by more than three of its
+standard errors: so many ranks on both sides of the leaf of the rough tree in which the target falls. In the zones edges
+lie close together. Outside they are four times farther apart with every step, so that whatever lies
+elsewhere is found, less exactly.
+
+How close together? More edges are counted with more noise, and between edges nobody knows where records lie. The s
+records of a run are off an even spread by sqrt(s / 6) if they lie there by chance, and by about 2 s s / n, of n records
+in all, if their density bends as that of a normal distribution does. Squares of the two and of the noise add up; the
+number of edges is the one among powers of the square root of 2 with which the sum is least. Chance counts four times,
+because records are often in heaps.
+
+All of it follows from the rough estimate, which is public.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from flou.mechanisms.mechanism import Integers
+from flou.mechanisms.quantiles.tree import TreeDistribution
+from flou.mechanisms.quantiles.tree_consistency import Floats, best_shape, typical_variance
+
+__all__ = ["expected_below", "focused_edges"]
+
+CERTAIN = 3.0  # standard errors of the rough estimate from the leaf of a target to the end of its zone
+APART = 4.0  # by this factor edges outside of zones are farther apart with every step
+RUNS = [round(2 ** (power / 2)) for power in range(8, 29)]  # in all zones together: from 16 to 16,384
+CHANCE, BENT = 4 / 6, 2.0
+LEAST = 1e-3  # of all records are expected to be spread evenly over the cells, whatever the rough estimate says
+
+Zones = list[tuple[float, float]]
+
+
+def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], scale: float, grain: int = 1) -> Integers:
+    """Increasing, from 0 to all cells, close together around the targets.
+
+    ``scale`` is that of the noise in a tree of one level over the runs between the edges. Edges move to multiples of
+    ``grain`` where these are near.
+    """
+    heights, cells = rough.likely, int(rough.edges[-1])
+    if heights[-1] > 0:
+        p = np.array([float(one) for one in probabilities])
+        inner, times = np.unique(rough.cells_at(_ranks(rough, p, heights, scale), heights), return_counts=True)
+        inner = np.concatenate([inner, inner[times > 1] + 1])  # a cell of many records is a run of its own
+    else:  # nothing was seen
+        inner = np.linspace(0, cells, RUNS[0], endpoint=False).astype(np.int64)
+    return _on_grain(np.unique(np.concatenate([[0], inner, [cells]])), grain)
+
+
+def expected_below(rough: TreeDistribution, edges: Integers) -> Floats:
+    """How many records lie below the edges, as the rough estimate has it; nowhere none at all."""
+    heights, cells = rough.likely, int(rough.edges[-1])
+    leaf = np.clip(np.searchsorted(rough.edges, edges, side="right") - 1, 0, rough.edges.size - 2)
+    first, last = rough.edges[leaf], rough.edges[leaf + 1]
+    part = (edges - first) / np.maximum(last - first, 1)
+    found = heights[leaf] + part * (heights[leaf + 1] - heights[leaf])
+    found += LEAST * max(float(heights[-1]), 1.0) * edges / cells
+    return np.asarray(found, dtype=np.float64)
+
+
+def _ranks(rough: TreeDistribution, p: Floats, heights: Floats, scale: float) -> Floats:
+    """How many records the edges should have below them."""
+    total = float(heights[-1])
+    reach = CERTAIN * math.sqrt(rough.noise * typical_variance(rough.branching, rough.height))
+    leaf = np.clip(np.searchsorted(heights, p * total, side="left"), 1, heights.size - 1)
+    zones = _zones(heights[leaf - 1] - reach, heights[leaf] + reach, total)
+    outside = _outside(zones, reach, total)
+    lengths = np.array([end - start for start, end in zones])
+
+    def parts(runs: int) -> Integers:
+        return np.asarray(np.maximum(np.ceil(lengths * (runs / lengths.sum()) - 1e-9), 1), dtype=np.int64)
+
+    def error(runs: int) -> float:
+        branching, height = best_shape(int(parts(runs).sum()) + len(outside) + 2)
+        run = float(lengths.sum()) / runs
+        noise = 2 * (height * scale) ** 2 * typical_variance(branching, height)
+        return noise + CHANCE * run + (BENT * run * run / total) ** 2
+
+    chosen = parts(min(RUNS, key=error)).tolist()
+    inside = [np.linspace(*zone, many + 1) for zone, many in zip(zones, chosen, strict=True)]
+    return np.unique(np.concatenate([*inside, outside]))
+
+
+def _zones(starts: Floats, ends: Floats, total: float) -> Zones:
+    """What lies between 0 and the total, in order; overlapping zones are one."""
+    zones: Zones = []
+    for start, end in zip(np.maximum(starts, 0.0).tolist(), np.minimum(ends, total).tolist(), strict=True):
+        if zones and start <= zones[-1][1]:
+            zones[-1] = (zones[-1][0], max(end, zones[-1][1]))
+        else:
+            zones.append((start, end))
+    return zones
+
+
+def _outside(zones: Zones, first: float, total: float) -> list[float]:
+    """Ranks between zones: so far from their ends, then four times as far, up to the middle."""
+    found = []
+    for (_, before), (after, _) in pairwise([(0.0, 0.0), *zones, (total, total)]):
+        most = (after - before) / (2 if before > 0 and after < total else 1)
+        distance = first
+        while distance < most:
+            found += [before + distance] if before > 0 else []
+            found += [after - distance] if after < total else []
+            distance *= APART
+    return found
+
+
+def _on_grain(edges: Integers, grain: int) -> Integers:
+    """Edges on the next multiple, if it is nearer than a quarter of the way to the next edge."""
+    moved = np.minimum((edges + grain // 2) // grain * grain, edges[-1])
+    room = np.minimum(np.diff(edges, prepend=-edges[-1]), np.diff(edges, append=2 * edges[-1]))
+    return np.where(4 * np.abs(moved - edges) <= room, moved, edges)

@@ -87,6 +87,22 @@ def test_all_of_a_small_table_is_seen_at_once():
     assert len(looks) == 1
 
 
+def test_groups_that_ask_for_nothing_are_not_looked_at():
+    """Small ones would be seen whole; a look at cells that begin coarse ones is none either."""
+    looks = []
+
+    def look(spans):
+        looks.append(spans)
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
+    groups = Groups(np.ones((3, 16), dtype=np.int64), shift=5, cells=512, look=look)
+    groups.prepare(lambda _: [])
+    groups.look_at([np.array([0, 32, 512]), np.zeros(0, dtype=np.int64), np.array([64])])
+    assert looks == []
+    groups.look_at([np.array([0, 33]), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)])
+    assert len(looks) == 1
+
+
 KINDS = {
     "an atom of half of the rows": (lambda g, n: np.where(g.random(n) < 0.5, 3.0, g.uniform(0, 1000, n)), (0, 1000)),
     "atoms only": (lambda g, n: g.choice([1.0, 2.0, 5.0, 10.0, 20.0, 500.0], n), (0, 1000)),

@@ -98,10 +98,11 @@ class LookedUp(Records):
 
         ``wider`` is how many times half of their number of ranks are taken beyond the cells that hold them.
         """
-        if self._small:
+        asked = list(spans)
+        if asked and self._small:
             return np.ones_like(self._seen)
         found = np.zeros_like(self._seen)
-        for first, last in spans:
+        for first, last in asked:
             part = self._coarse(first, last)
             if part.stop > part.start:
                 more = wider * (last - first + 1) // 2

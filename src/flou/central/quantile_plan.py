@@ -48,7 +48,6 @@ from flou.mechanisms.quantiles import (
     Records,
     Tree,
     TreeDistribution,
-    focused_tree,
 )
 from flou.mechanisms.quantiles.dithered import Dithered
 from flou.mechanisms.quantiles.tree import BRANCHING, HEIGHT
@@ -171,8 +170,8 @@ class QuantilePlan:
     @property
     def rough(self) -> tuple[int, int]:
         """Branching and height of the first of two trees: the more records there are, the finer it may be."""
-        usual = (focused_tree.BRANCHING, focused_tree.HEIGHT)
-        return usual if self.seen is None else next(((b, h) for most, b, h in ROUGH if self.seen < most), usual)
+        found = None if self.seen is None else next(((b, h) for most, b, h in ROUGH if self.seen < most), None)
+        return found or (BRANCHING, HEIGHT)
 
     @property
     def mechanism(self) -> QuantileMechanism:

@@ -228,6 +228,23 @@ def test_a_public_value_with_many_records_is_found():
     assert np.abs(found - exact).max() <= 3
 
 
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("epsilon", [100, 10_000])
+def test_no_noise_at_all_is_no_trouble(relation, epsilon):
+    """At a huge epsilon the estimate is exact, and zones are as narrow as a rank; so are the errors."""
+    codes = np.sort(np.random.default_rng(0).integers(0, 2**31, 3000))
+    mechanism = FocusedTree(HUNDREDTHS, epsilon=epsilon, relation=relation)
+    for rows in (0, 1, 3000):
+        records = SortedRecords(codes[:rows], cells=2**31, ordered=True)
+        off = (
+            np.searchsorted(codes[:rows], mechanism.sample(records, bits=SeededBits(1)))
+            - rows * np.arange(1, 100) / 100
+        )
+        assert np.abs(off).max() <= 3
+        few = SortedRecords(codes[:rows] % 20, cells=20)  # the rough tree has one level, and its noise no variance
+        assert mechanism.sample(few, bits=SeededBits(1)).max() < 20
+
+
 def test_nothing_but_noise_is_no_trouble():
     """Few records, or none, at a small epsilon."""
     for rows in (0, 1, 50):

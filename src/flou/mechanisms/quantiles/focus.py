@@ -45,7 +45,7 @@ def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], sc
     ``grain`` where these are near.
     """
     heights, cells = rough.likely, int(rough.edges[-1])
-    if heights[-1] > 0:
+    if heights[-1] >= 1:
         p = np.array([float(one) for one in probabilities])
         inner, times = np.unique(rough.cells_at(_ranks(rough, p, heights, scale), heights), return_counts=True)
         inner = np.concatenate([inner, inner[times > 1] + 1])  # a cell of many records is a run of its own
@@ -68,7 +68,7 @@ def expected_below(rough: TreeDistribution, edges: Integers) -> Floats:
 def _ranks(rough: TreeDistribution, p: Floats, heights: Floats, scale: float) -> Floats:
     """How many records the edges should have below them."""
     total = float(heights[-1])
-    reach = CERTAIN * math.sqrt(rough.noise * typical_variance(rough.branching, rough.height))
+    reach = max(CERTAIN * math.sqrt(rough.noise * typical_variance(rough.branching, rough.height)), 1.0)
     leaf = np.clip(np.searchsorted(heights, p * total, side="left"), 1, heights.size - 1)
     zones = _zones(heights[leaf - 1] - reach, heights[leaf] + reach, total)
     outside = _outside(zones, reach, total)

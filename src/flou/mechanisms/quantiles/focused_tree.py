@@ -17,48 +17,23 @@ Proof      docs/explanation/proofs/many_quantiles.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from flou.bits import SYSTEM, Bits
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.focus import expected_below, focused_edges
-from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records
-from flou.mechanisms.quantiles.tree import Tree, TreeDistribution
+from flou.mechanisms.quantiles.tree import Tree, TreeDistribution, TreeShaped
 from flou.mechanisms.quantiles.tree_consistency import best_shape
 from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
-from flou.parameters import Number, Relation
 
 __all__ = ["FocusedTree"]
 
 FIRST = Fraction(3, 20)  # of epsilon, for the rough tree
-BRANCHING, HEIGHT = 32, 3  # of it
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class FocusedTree(QuantileMechanism):
-    """Many quantiles, from noisy counts around them."""
-
-    branching: int
-    height: int
-
-    def __init__(
-        self,
-        probabilities: Number | Iterable[Number],
-        *,
-        epsilon: Number,
-        branching: int = BRANCHING,
-        height: int = HEIGHT,
-        relation: Relation = "add-remove",
-        unit: str = "row",
-    ) -> None:
-        """``branching`` and ``height`` are those of the rough tree; the second one follows from what that finds."""
-        super().__init__(probabilities, epsilon=epsilon, relation=relation, unit=unit)
-        checked = Tree(probabilities, epsilon=epsilon, branching=branching, height=height, relation=relation)
-        object.__setattr__(self, "branching", checked.branching)
-        object.__setattr__(self, "height", checked.height)
+class FocusedTree(TreeShaped):
+    """Many quantiles, from noisy counts around them; ``branching`` and ``height`` are those of the rough tree."""
 
     @property
     def first(self) -> Tree:

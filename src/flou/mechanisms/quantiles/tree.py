@@ -33,7 +33,7 @@ from flou.mechanisms.quantiles.records import Records
 from flou.mechanisms.quantiles.tree_consistency import Floats, consistent, evened, increasing, prefix_variances
 from flou.parameters import Number, Relation, integer
 
-__all__ = ["Tree", "TreeDistribution"]
+__all__ = ["Tree", "TreeDistribution", "TreeShaped"]
 
 BRANCHING = 32
 HEIGHT = 3
@@ -95,8 +95,8 @@ class TreeDistribution:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Tree(QuantileMechanism):
-    """Quantiles, and the whole distribution, from noisy counts of nested intervals."""
+class TreeShaped(QuantileMechanism):
+    """What counts the records of all cells in a tree."""
 
     branching: int
     height: int
@@ -121,6 +121,10 @@ class Tree(QuantileMechanism):
                 "Each leaf gets a count and noise of its own.",
                 "Pass a smaller height, for example branching=32, height=3.",
             )
+
+
+class Tree(TreeShaped):
+    """Quantiles, and the whole distribution, from noisy counts of nested intervals."""
 
     def levels(self, cells: int) -> int:
         """The height of the tree over so many cells."""

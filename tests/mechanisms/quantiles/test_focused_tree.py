@@ -162,6 +162,20 @@ def test_edges_move_to_multiples_where_that_is_no_loss():
     assert np.any(narrow[1:-1] % 2**26 == 0)
 
 
+def test_no_more_records_are_looked_at_than_memory_holds():
+    """By the rough estimate, which is public: of a billion records and a thousand quantiles all edges are multiples."""
+    few, many = (
+        focused_edges(
+            rough_of(np.full(4096, held), 2**31, 1000.0, 16), [Fraction(i, 1000) for i in range(1, 1000)], 1.0, 2**16
+        )
+        for held in (1_000.0, 250_000.0)
+    )
+    assert np.any(few % 2**16 > 0)
+    assert np.all(many % 2**16 == 0)
+    assert np.all(np.diff(many) > 0)
+    assert many[-1] == 2**31
+
+
 @pytest.mark.parametrize("leaves", [3, 7, 99, 1_000, 30_000])
 def test_the_best_shape_errs_least(leaves):
     """Of all shapes with so many leaves, by the exact variances; the typical one is their mean, nearly."""

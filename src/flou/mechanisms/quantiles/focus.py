@@ -33,6 +33,7 @@ CERTAIN = 3.0  # standard errors of the rough estimate from the leaf of a target
 APART = 4.0  # by this factor edges outside of zones are farther apart with every step
 RUNS = [round(2 ** (power / 2)) for power in range(8, 29)]  # in all zones together: from 16 to 16,384
 CHANCE, BENT = 4 / 6, 2.0
+LOOKED = 2**22  # records next to edges, by the rough estimate: more of them take hundreds of megabytes
 LEAST = 1e-3  # of all records are expected to be spread evenly over the cells, whatever the rough estimate says
 
 Zones = list[tuple[float, float]]
@@ -42,7 +43,7 @@ def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], sc
     """Increasing, from 0 to all cells, close together around the targets.
 
     ``scale`` is that of the noise in a tree of one level over the runs between the edges. Edges move to multiples of
-    ``grain`` where these are near.
+    ``grain`` where these are near, and everywhere if too many records would have to be looked at between multiples.
     """
     heights, cells = rough.likely, int(rough.edges[-1])
     if heights[-1] >= 1:
@@ -51,7 +52,10 @@ def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], sc
         inner = np.concatenate([inner, inner[times > 1] + 1])  # a cell of many records is a run of its own
     else:  # nothing was seen
         inner = np.linspace(0, cells, RUNS[0], endpoint=False).astype(np.int64)
-    return _on_grain(np.unique(np.concatenate([[0], inner, [cells]])), grain)
+    edges = _on_grain(np.unique(np.concatenate([[0], inner, [cells]])), grain)
+    between = np.unique(edges[edges % grain > 0] // grain)
+    looked = expected_below(rough, np.minimum((between + 1) * grain, cells)) - expected_below(rough, between * grain)
+    return edges if looked.sum() <= LOOKED else _on_grain(edges, grain, always=True)
 
 
 def expected_below(rough: TreeDistribution, edges: Integers) -> Floats:
@@ -112,8 +116,10 @@ def _outside(zones: Zones, first: float, total: float) -> list[float]:
     return found
 
 
-def _on_grain(edges: Integers, grain: int) -> Integers:
-    """Edges on the next multiple, if it is nearer than a quarter of the way to the next edge."""
+def _on_grain(edges: Integers, grain: int, always: bool = False) -> Integers:
+    """Edges on the next multiple, if it is nearer than a quarter of the way to the next edge, or always."""
     moved = np.minimum((edges + grain // 2) // grain * grain, edges[-1])
+    if always:
+        return np.unique(moved)
     room = np.minimum(np.diff(edges, prepend=-edges[-1]), np.diff(edges, append=2 * edges[-1]))
     return np.where(4 * np.abs(moved - edges) <= room, moved, edges)

@@ -33,7 +33,7 @@ CERTAIN = 3.0  # standard errors of the rough estimate from the leaf of a target
 APART = 4.0  # by this factor edges outside of zones are farther apart with every step
 RUNS = [round(2 ** (power / 2)) for power in range(8, 29)]  # in all zones together: from 16 to 16,384
 CHANCE, BENT = 4 / 6, 2.0
-LOOKED = 2**22  # records next to edges, by the rough estimate: more of them take hundreds of megabytes
+LOOKED = 2**24  # records next to edges, by the rough estimate: as many codes take a gigabyte
 LEAST = 1e-3  # of all records are expected to be spread evenly over the cells, whatever the rough estimate says
 
 Zones = list[tuple[float, float]]

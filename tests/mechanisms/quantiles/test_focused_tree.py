@@ -125,7 +125,7 @@ def rough_of(heights, cells: int, noise: float = 0.0, branching: int = 4) -> Tre
 @given(
     st.lists(st.floats(-50, 500), min_size=16, max_size=16),
     st.lists(st.fractions(0, 1), min_size=1, max_size=8, unique=True),
-    st.sampled_from([1, 2, 5, 16, 1000, 2**31]),
+    st.sampled_from([1, 2, 5, 16, 1003, 2**31]),
     st.sampled_from([1, 8, 2**16]),
     st.sampled_from([1e-3, 1.0, 1e4]),
 )
@@ -257,6 +257,28 @@ def test_no_noise_at_all_is_no_trouble(relation, epsilon):
         assert np.abs(off).max() <= 3
         few = SortedRecords(codes[:rows] % 20, cells=20)  # the rough tree has one level, and its noise no variance
         assert mechanism.sample(few, bits=SeededBits(1)).max() < 20
+
+
+@pytest.mark.parametrize("place", [0, 2**16 - 1, 12_345], ids=["first", "last", "inside"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_heaps_between_wide_gaps_are_found(place, relation):
+    """Wherever in a leaf of the rough tree they lie: answers for ranks inside a heap are next to it."""
+    heaps = np.array([4_000, 12_000, 16_384, 20_000, 28_000]) * 2**16 + place
+    records = SortedRecords(heaps.repeat(4000), cells=2**31)
+    asked = [Fraction(i, 100) for i in range(1, 100) if i % 20 not in (0, 1, 19)]
+    found = FocusedTree(asked, epsilon=1, relation=relation).sample(records, bits=SeededBits("heaps"))
+    off = np.abs(found - heaps[[int(p * 5) for p in asked]])
+    assert off.max() < 2**16  # a 32,768th of the range
+
+
+@pytest.mark.parametrize(("cells_of_data", "rows"), [(300, 3 * 10**7), (10**6, 10**9)])
+def test_many_records_between_wide_bounds_are_looked_at(cells_of_data, rows):
+    """The codes are what takes memory, not the records: edges stay close where all rows share a few coarse cells."""
+    heights = np.zeros(32**3)
+    heights[1000 : 1000 + max(cells_of_data // 2**16, 1)] = rows
+    heights *= rows / heights.sum()
+    edges = focused_edges(rough_of(heights, 2**31, 1000.0, 32), HUNDREDTHS, 1.0, 2**16)
+    assert np.count_nonzero(edges % 2**16) > 1000
 
 
 def test_nothing_but_noise_is_no_trouble():

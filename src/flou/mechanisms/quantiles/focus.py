@@ -2,8 +2,8 @@
 
 Around every target there is a zone that holds the quantile, unless the rough estimate is off by more than three of its
 standard errors: so many ranks on both sides of the leaf of the rough tree in which the target falls. In the zones edges
-lie close together. Outside they are four times farther apart with every step, so that whatever lies
-elsewhere is found, less exactly.
+lie close together; a leaf of many records has edges at its ends as well, where a heap of them may lie next to a gap.
+Outside they are four times farther apart with every step, so that whatever lies elsewhere is found, less exactly.
 
 How close together? More edges are counted with more noise, and between edges nobody knows where records lie. The s
 records of a run are off an even spread by sqrt(s / 6) if they lie there by chance, and by about 2 s s / n, of n records
@@ -30,10 +30,11 @@ from flou.mechanisms.quantiles.tree_consistency import Floats, best_shape, typic
 __all__ = ["expected_below", "focused_edges"]
 
 CERTAIN = 3.0  # standard errors of the rough estimate from the leaf of a target to the end of its zone
+CROWDED = 2.0  # runs in a leaf of the rough tree, which then has edges at its ends
 APART = 4.0  # by this factor edges outside of zones are farther apart with every step
 RUNS = [round(2 ** (power / 2)) for power in range(8, 29)]  # in all zones together: from 16 to 16,384
 CHANCE, BENT = 4 / 6, 2.0
-LOOKED = 2**24  # records next to edges, by the rough estimate: as many codes take a gigabyte
+LOOKED = 2**24  # codes next to edges, at the most: as many take a gigabyte
 LEAST = 1e-3  # of all records are expected to be spread evenly over the cells, whatever the rough estimate says
 
 Zones = list[tuple[float, float]]
@@ -43,19 +44,18 @@ def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], sc
     """Increasing, from 0 to all cells, close together around the targets.
 
     ``scale`` is that of the noise in a tree of one level over the runs between the edges. Edges move to multiples of
-    ``grain`` where these are near, and everywhere if too many records would have to be looked at between multiples.
+    ``grain`` where these are near, and everywhere if too many codes would have to be looked at between multiples.
     """
     heights, cells = rough.likely, int(rough.edges[-1])
-    if heights[-1] >= 1:
-        p = np.array([float(one) for one in probabilities])
-        inner, times = np.unique(rough.cells_at(_ranks(rough, p, heights, scale), heights), return_counts=True)
-        inner = np.concatenate([inner, inner[times > 1] + 1])  # a cell of many records is a run of its own
-    else:  # nothing was seen
-        inner = np.linspace(0, cells, RUNS[0], endpoint=False).astype(np.int64)
-    edges = _on_grain(np.unique(np.concatenate([[0], inner, [cells]])), grain)
-    between = np.unique(edges[edges % grain > 0] // grain)
-    looked = expected_below(rough, np.minimum((between + 1) * grain, cells)) - expected_below(rough, between * grain)
-    return edges if looked.sum() <= LOOKED else _on_grain(edges, grain, always=True)
+    if heights[-1] < 1:  # nothing was seen
+        even = np.linspace(0, cells, RUNS[0], endpoint=False).astype(np.int64)
+        return _on_grain(np.unique([*even.tolist(), cells]), grain, np.zeros(0, dtype=np.int64))
+    targets = np.array([float(one) for one in probabilities]) * float(heights[-1])
+    ranks, crowded = _ranks(rough, targets, heights, scale)
+    inner, times = np.unique(rough.cells_at(ranks, heights), return_counts=True)
+    alone = inner[times > 1] + 1  # a cell of many records is a run of its own
+    edges = np.unique(np.concatenate([[0, cells], inner, alone, rough.edges[crowded], rough.edges[crowded + 1]]))
+    return _on_grain(edges, grain, _looked_at(rough, edges, targets, heights, grain))
 
 
 def expected_below(rough: TreeDistribution, edges: Integers) -> Floats:
@@ -69,12 +69,15 @@ def expected_below(rough: TreeDistribution, edges: Integers) -> Floats:
     return np.asarray(found, dtype=np.float64)
 
 
-def _ranks(rough: TreeDistribution, p: Floats, heights: Floats, scale: float) -> Floats:
-    """How many records the edges should have below them."""
+def _ranks(rough: TreeDistribution, targets: Floats, heights: Floats, scale: float) -> tuple[Floats, Integers]:
+    """How many records the edges should have below them; and which leaves of the rough tree hold several runs.
+
+    All records of such a leaf may lie at one of its ends, next to a gap: that is where edges have to be, too.
+    """
     total = float(heights[-1])
     reach = max(CERTAIN * math.sqrt(rough.noise * typical_variance(rough.branching, rough.height)), 1.0)
-    leaf = np.clip(np.searchsorted(heights, p * total, side="left"), 1, heights.size - 1)
-    zones = _zones(heights[leaf - 1] - reach, heights[leaf] + reach, total)
+    leaf = _leaves(targets, heights)
+    zones = _zones(heights[leaf] - reach, heights[leaf + 1] + reach, total)
     outside = _outside(zones, reach, total)
     lengths = np.array([end - start for start, end in zones])
 
@@ -87,9 +90,16 @@ def _ranks(rough: TreeDistribution, p: Floats, heights: Floats, scale: float) ->
         noise = 2 * (height * scale) ** 2 * typical_variance(branching, height)
         return noise + CHANCE * run + (BENT * run * run / total) ** 2
 
-    chosen = parts(min(RUNS, key=error)).tolist()
-    inside = [np.linspace(*zone, many + 1) for zone, many in zip(zones, chosen, strict=True)]
-    return np.unique(np.concatenate([*inside, outside]))
+    runs = min(RUNS, key=error)
+    inside = [np.linspace(*zone, many + 1) for zone, many in zip(zones, parts(runs).tolist(), strict=True)]
+    ranks = np.unique(np.concatenate([*inside, outside]))
+    seen = np.unique(_leaves(np.concatenate(inside), heights))
+    return ranks, seen[heights[seen + 1] - heights[seen] > CROWDED * lengths.sum() / runs]
+
+
+def _leaves(ranks: Floats, heights: Floats) -> Integers:
+    """The leaves in which ranks fall."""
+    return np.asarray(np.clip(np.searchsorted(heights, ranks, side="left") - 1, 0, heights.size - 2), dtype=np.int64)
 
 
 def _zones(starts: Floats, ends: Floats, total: float) -> Zones:
@@ -116,10 +126,27 @@ def _outside(zones: Zones, first: float, total: float) -> list[float]:
     return found
 
 
-def _on_grain(edges: Integers, grain: int, always: bool = False) -> Integers:
-    """Edges on the next multiple, if it is nearer than a quarter of the way to the next edge, or always."""
-    moved = np.minimum((edges + grain // 2) // grain * grain, edges[-1])
-    if always:
-        return np.unique(moved)
+def _looked_at(rough: TreeDistribution, edges: Integers, targets: Floats, heights: Floats, grain: int) -> Integers:
+    """Runs of ``grain`` cells in which edges may lie: all of them, those of the targets, or none, as memory allows.
+
+    A run has no more codes than cells, and no more than records, of which the rough estimate tells the number.
+    """
+    if grain == 1:
+        return edges
+    for runs in (edges // grain, rough.cells_at(targets, heights) // grain):
+        between = np.intersect1d(runs, edges[edges % grain > 0] // grain)
+        ends = np.minimum((between + 1) * grain, edges[-1])
+        records = expected_below(rough, ends) - expected_below(rough, between * grain)
+        if np.minimum(records, grain).sum() <= LOOKED:
+            return between
+    return np.zeros(0, dtype=np.int64)
+
+
+def _on_grain(edges: Integers, grain: int, looked_at: Integers) -> Integers:
+    """Edges on the next multiple, if it is nearer than a quarter of the way to the next edge, or is not looked at."""
+    moved = (edges + grain // 2) // grain * grain
+    moved[[0, -1]] = edges[[0, -1]]
+    moved = np.minimum(moved, edges[-1])
     room = np.minimum(np.diff(edges, prepend=-edges[-1]), np.diff(edges, append=2 * edges[-1]))
-    return np.where(4 * np.abs(moved - edges) <= room, moved, edges)
+    free = (4 * np.abs(moved - edges) <= room) | ~np.isin(edges // grain, looked_at)
+    return np.unique(np.where(free, moved, edges))

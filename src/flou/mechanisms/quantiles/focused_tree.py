@@ -10,7 +10,8 @@ Error      about sqrt(2 V) h / ((1 - s) epsilon) in ranks under add/remove, twic
            many records there are and however wide the bounds; intervals need no more counts (``standard_errors``)
 Numerics   exact noise on integers; what follows is post-processing in floating point
 Limits     of records that are equal, and whose granularity is not public, the run is found and not the cell: it is
-           narrow, but the rank of an answer beside them may be off by half of their number
+           narrow, but the rank of an answer beside them may be off by half of their number. On engines hundreds of
+           quantiles of a billion rows have edges on coarse cells only, where codes would not fit into memory
 Source     trees: Hay, Rastogi, Miklau, Suciu (2010); a second look at what matters: as in Li, Hay, Miklau, Wang (2014)
 Proof      docs/explanation/proofs/many_quantiles.md
 """

@@ -208,10 +208,10 @@ def test_the_choice_is_told():
         ]
         assert chosen(1, relation, 5) == "permute-and-flip"
         assert chosen(999, relation, 10**9) == "focused"
-    assert [chosen(9, "substitute", n) for n in (0, 224, 225)] == ["tree", "tree", "joint"]
-    assert [chosen(9, "add-remove", n) for n in (0, 112, 113)] == ["tree", "tree", "joint"]
+    assert [chosen(9, "substitute", n) for n in (0, 242, 243)] == ["tree", "tree", "joint"]
+    assert [chosen(9, "add-remove", n) for n in (0, 121, 122)] == ["tree", "tree", "joint"]
     assert [chosen(99, "add-remove", n) for n in (349, 350, 100_000)] == ["tree", "focused", "focused"]
-    assert [chosen(40, "substitute", n) for n in (699, 700, 6_071, 6_072)] == ["tree", "focused", "focused", "joint"]
+    assert [chosen(40, "substitute", n) for n in (699, 700, 10_119, 10_120)] == ["tree", "focused", "focused", "joint"]
 
 
 def plan_of(many, epsilon=1, rows=None, method="auto", relation="add-remove"):

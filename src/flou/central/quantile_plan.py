@@ -248,4 +248,4 @@ def _window(many: int, epsilon: Fraction) -> float:
 
 def _crowd(many: int) -> float:
     """So few records seen are too few for so many quantiles to be drawn together."""
-    return max(25.0 * many, 0.6 * math.pow(many, 2.5))
+    return max(25.0 * many, math.pow(many, 2.5))

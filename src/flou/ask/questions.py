@@ -45,12 +45,13 @@ from flou.central.quantile_calls import FIVE, OUTER
 from flou.domain import Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter
-from flou.parameters import Number, probability, shown
+from flou.parameters import Number, integer, probability, shown
 from flou.summaries.tokens import Token, tokens
 
 __all__ = ["STATISTICS", "Asked", "Statistic", "keys_in", "parsed"]
 
 MOST_LINES = 10_000  # of one answer
+PARTS = 100  # equal ones, between which quantiles lie
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,9 @@ STATISTICS: dict[str, Statistic] = {
         lambda a, e: Quantiles(a.column, a.share, e, by=a.by, statistic=f"{float(a.share or 0):.6g}-quantile"),
         share=True,
     ),
+    "quantiles": Statistic(
+        lambda a, e: Quantiles(a.column, _cuts(a.number), e, by=a.by, statistic="quantiles"), number="parts"
+    ),
     "median": Statistic(lambda a, e: Quantiles(a.column, Fraction(1, 2), e, by=a.by, statistic="median")),
     "quartiles": Statistic(lambda a, e: Quantiles(a.column, quartiles, e, by=a.by, statistic="quartiles")),
     "deciles": Statistic(lambda a, e: Quantiles(a.column, deciles, e, by=a.by, statistic="deciles")),
@@ -142,11 +146,18 @@ OTHER_WORDS = {
     **dict.fromkeys(("number", "size", "n", "rows"), "count"),
     **dict.fromkeys(("stdev", "sd", "deviation"), "std"),
     **dict.fromkeys(("cdf", "distribution"), "ecdf"),
-    **dict.fromkeys(("quantiles", "percentile"), "quantile"),
+    **dict.fromkeys(("percentiles", "centiles"), "quantiles"),
+    "percentile": "quantile",
     **dict.fromkeys(("ols", "regress", "linear"), "regression"),
     "total": "sum",
     "top_k": "top",
 }
+
+
+def _cuts(parts: int | None) -> tuple[Fraction, ...]:
+    """The probabilities between so many equal parts."""
+    many = integer("parts", PARTS if parts is None else parts, 2, MOST_LINES)
+    return tuple(Fraction(part, many) for part in range(1, many))
 
 
 def parsed(text: str, schema: Schema, selected: Collection[str] = ()) -> Asked:
@@ -189,6 +200,8 @@ def _lines(asked: Asked, schema: Schema) -> int:
     groups = schema[asked.by].size if asked.by is not None and asked.by in schema else 1
     if asked.statistic == "ecdf":
         return groups * min(asked.number or POINTS, schema[asked.column].size)
+    if asked.statistic == "quantiles":
+        return groups * max((PARTS if asked.number is None else asked.number) - 1, 1)
     if asked.statistic != "histogram":
         return groups * {"deciles": 9, "boxplot": 5, "quartiles": 3}.get(asked.statistic, 1)
     return groups * int(for_histogram(asked.column, schema[asked.column], asked.number).size)

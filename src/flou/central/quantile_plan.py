@@ -8,7 +8,7 @@ data, with bounds that fit and with bounds ten times too wide (``benchmarks/quan
 Where few values are possible, each of them can have a count of its own. Up to 15 values for each quantile such a tree
 was the nearest, or nearly so, at every number of records, on six kinds of data from equal records to uniform ones
 (``--values`` of the same script). Geometric means of rank errors for 9 quantiles of 121 values, at epsilon 1 under
-substitution: 3.1 at 100 records (5.3 with wider leaves, 8.7 together), 1.3 at 300 (2.1, 4.3), 0.7 at 1,000 (1.1, 1.0).
+substitution: 3.4 at 100 records (5.9 with wider leaves, 9.4 together), 0.7 at 1,000 (1.2, 1.2).
 With more values the tree of values is still much nearer where records are equal, but loses where they are spread out.
 For one quantile no tree was nearer than permute-and-flip by more than the noise of the experiment.
 

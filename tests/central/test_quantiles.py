@@ -62,7 +62,9 @@ def test_every_engine_has_the_same_law(relation, tmp_path):
     for source in sources:
         opened = flou.open(source, schema=flou.Schema(domains, relation=relation), bits=SeededBits(7))
         grouped = opened.group_by("g").quantiles("x", flou.quartiles, epsilon=1)
-        found.append((opened.quantiles("x", flou.deciles, epsilon=1).to_dict(), grouped.to_dict()))
+        many = opened.group_by("g").quantiles("x", np.arange(1, 100) / 100, epsilon=1)
+        assert many.certificate["mechanism"]["name"].startswith("quantiles, focused")
+        found.append((opened.quantiles("x", flou.deciles, epsilon=1).to_dict(), grouped.to_dict(), many.to_dict()))
     assert rows.num_rows == 3004
     for release in found[1:]:
         for one, other in zip(release, found[0], strict=True):

@@ -25,6 +25,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ class QuantilePlan:
     rows: int | None = None  # how many records there are, where that is public; with noise, where that was paid for
     cells: int | None = None  # of the grid: how many answers are possible, by the schema
 
-    @property
+    @cached_property
     def choice(self) -> tuple[str, str]:
         """The method, and why it was chosen."""
         many = len(set(self.probabilities))
@@ -163,17 +164,20 @@ class QuantilePlan:
         if self.cells is not None and self.cells <= most:
             height = next(height for values, height in LEVELS if self.cells <= values)
             return next(b for b in range(2, LEVELS[-1][0]) if b**height >= self.cells), height
-        if self.seen is None:
-            return BRANCHING, HEIGHT
-        return next(((b, h) for most, b, h in SHAPES if self.seen < most), (BRANCHING, HEIGHT))
+        return self._by_seen(SHAPES)
 
     @property
     def rough(self) -> tuple[int, int]:
         """Branching and height of the first of two trees: the more records there are, the finer it may be."""
-        found = None if self.seen is None else next(((b, h) for most, b, h in ROUGH if self.seen < most), None)
-        return found or (BRANCHING, HEIGHT)
+        return self._by_seen(ROUGH)
 
-    @property
+    def _by_seen(self, shapes: tuple[tuple[int, int, int], ...]) -> tuple[int, int]:
+        """The first shape that is for more records than are seen; the usual one for as many, or an unknown number."""
+        if self.seen is None:
+            return BRANCHING, HEIGHT
+        return next(((b, h) for most, b, h in shapes if self.seen < most), (BRANCHING, HEIGHT))
+
+    @cached_property
     def mechanism(self) -> QuantileMechanism:
         """What draws the quantiles themselves."""
         options: dict[str, Any] = {"epsilon": (1 - self.share) * self.epsilon, "relation": self.relation}

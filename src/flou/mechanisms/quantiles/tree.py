@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -30,14 +31,21 @@ from flou.mechanisms.laplace import Laplace
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records
-from flou.mechanisms.quantiles.tree_consistency import Floats, consistent, evened, increasing, prefix_variances
+from flou.mechanisms.quantiles.tree_consistency import (
+    MOST_LEAVES,
+    WIDEST,
+    Floats,
+    consistent,
+    evened,
+    increasing,
+    prefix_variances,
+)
 from flou.parameters import Number, Relation, integer
 
 __all__ = ["Tree", "TreeDistribution", "TreeShaped"]
 
 BRANCHING = 32
 HEIGHT = 3
-MOST_LEAVES = 2**20
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ class TreeDistribution:
     def _possible(self, estimates: Floats) -> Floats:
         return increasing(np.clip(estimates, 0.0, max(self.total, 0.0)))
 
-    @property
+    @cached_property
     def likely(self) -> Floats:
         """Increasing estimates with less noise, and not free of bias: what the quantiles are read off."""
         sizes = np.diff(self.edges) if self.expected is None else self.expected
@@ -113,7 +121,7 @@ class TreeShaped(QuantileMechanism):
     ) -> None:
         """A grid with fewer cells than branching^height leaves gets a tree that is only as high as it needs."""
         super().__init__(probabilities, epsilon=epsilon, relation=relation, unit=unit)
-        object.__setattr__(self, "branching", integer("branching", branching, 2, 2**12))
+        object.__setattr__(self, "branching", integer("branching", branching, 2, WIDEST))
         object.__setattr__(self, "height", integer("height", height, 1, 20))
         if self.branching**self.height > MOST_LEAVES:
             raise InvalidParameter(

@@ -26,7 +26,8 @@ __all__ = ["best_shape", "consistent", "evened", "increasing", "prefix_variances
 Floats = NDArray[np.float64]
 
 WINS = 7  # children of a node with which evening out lowers the mean square of normal noise, whatever the truth is
-TALLEST, WIDEST, MOST_LEAVES = 6, 2**12, 2**20  # of the shapes that are tried
+TALLEST = 6  # of the shapes that are tried
+WIDEST, MOST_LEAVES = 2**12, 2**20  # of all trees
 
 
 def variances(branching: int, height: int) -> list[float]:

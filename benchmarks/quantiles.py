@@ -28,7 +28,6 @@ from quantiles_claims import error_verdicts, groups
 from quantiles_errors import chains, measured
 from quantiles_times import PARTICIPANTS, claims, paired, sections, sizes
 from workers import central_data
-from workers.quantiles_data import SETS
 from workers.quantiles_make import make
 
 HEADINGS = ("n", "m", "ε", CALL, PLAIN_CALL, "best method", "", "best peer", "")
@@ -43,8 +42,7 @@ def made(quick: bool, asked: list[Setting]) -> None:
     """Everything that is asked about."""
     rows = sizes(quick)
     for data, count in {(one.data, one.rows) for one in asked} | {("uniform", rows["peers"])}:
-        for which in range(SETS):
-            make(data, count, which)
+        make(data, count)
     for count in {rows["histogram"], rows["file"]}:
         central_data.make(count)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from workers.quantiles_data import GRANULARITY
+from workers.quantiles_data import GRANULARITY, sets
 
 __all__ = ["CALL", "DATA", "MULTIPLES", "PLAIN_CALL", "Column", "Effort", "Found", "Setting", "columns", "settings"]
 
@@ -70,12 +70,14 @@ class Effort:
             return {"least": 2, "most": 4, "seconds": 0.05, "limit": 5.0}
         seconds = 1.5 if column.kind in {"call", "peer"} else 0.3
         # the least of several methods is compared with: from few releases, standard errors come out small by chance;
-        # of one quantile peers are near, so that theirs are many
+        # of one quantile peers are near, so that there are many
         large = setting.rows > 10**5
-        if column.kind == "peer":
-            least = (40 if large else 100) if setting.many == 1 else (5 if large else 8)
-        else:
+        if column.kind == "method":
             least = 24 if setting.many == 1 else 12
+        elif setting.many == 1:
+            least = 40 if large else 200
+        else:
+            least = 12 if column.kind == "call" else 5 if large else 8
         return {"least": least, "most": 400, "seconds": seconds, "limit": 5.0}
 
 
@@ -97,7 +99,13 @@ class Found:
 
     @property
     def standard_error(self) -> float:
-        return statistics.stdev(self.errors) / math.sqrt(len(self.errors)) if len(self.errors) > 1 else math.nan
+        """By the sets of rows, which take turns: releases of the same rows have the luck of these rows in common."""
+        releases, turns = len(self.errors), min(len(self.errors), sets(self.setting.rows))
+        if turns < 2:
+            return math.nan
+        off = [error - self.error for error in self.errors]
+        squares = sum(math.fsum(off[which::turns]) ** 2 for which in range(turns))
+        return math.sqrt(squares * turns / (turns - 1)) / releases
 
     @property
     def doubt(self) -> float:

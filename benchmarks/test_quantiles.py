@@ -15,8 +15,8 @@ from harness.outcome import MeasureOutcome, Outcome, SectionOutcome
 from quantiles_cells import CALL, Column, Found, Setting, columns, settings
 from quantiles_claims import ON, as_accurate, groups, times_more_accurate
 from quantiles_errors import chains
-from workers.quantiles_data import SETS, one_by_one, probabilities, rank_error, rank_errors, snapped
-from workers.quantiles_make import drawn
+from workers.quantiles_data import one_by_one, probabilities, rank_error, rank_errors, sets, snapped, values
+from workers.quantiles_make import SEED, drawn, make
 
 ROWS = [1.0, 2.0, 2.0, 2.0, 3.0, 5.0]
 
@@ -73,9 +73,10 @@ def test_releases_take_turns_among_the_sets(monkeypatch):
         made.append(which)
         return lambda: [float(which)]
 
-    effort = {"least": 2 * SETS, "most": 2 * SETS, "seconds": 10.0, "limit": 5.0}
-    assert rank_errors(of_set, "uniform", 10, 1, **effort)["errors"] == [0.0] * 2 * SETS
-    assert made == list(range(SETS))
+    there_are = sets(10)
+    effort = {"least": 2 * there_are, "most": 2 * there_are, "seconds": 10.0, "limit": 5.0}
+    assert rank_errors(of_set, "uniform", 10, 1, **effort)["errors"] == [0.0] * 2 * there_are
+    assert made == list(range(there_are))
 
 
 def test_slow_calls_are_refused():
@@ -106,6 +107,26 @@ def test_standard_error():
     one = found([1.0, 2.0, 3.0, 2.0])
     assert one.error == 2
     assert one.standard_error == pytest.approx(math.sqrt(2 / 3) / 2)
+
+
+def test_standard_errors_count_sets_and_not_releases():
+    """To ask the same rows again adds no knowledge of other rows; where rows have no luck, all releases count."""
+    random = np.random.default_rng(4)
+    luck = random.exponential(size=sets(ON.rows))
+    once = found(luck)
+    assert found([*luck, *luck, *luck]).standard_error == pytest.approx(once.standard_error)
+    noise = random.exponential(size=4 * sets(ON.rows))
+    assert found(noise).standard_error == pytest.approx(np.std(noise) / math.sqrt(noise.size), rel=0.2)
+
+
+def test_sets_of_a_file_are_different(tmp_path, monkeypatch):
+    """Everybody reads the set that was drawn with the seed of its number."""
+    monkeypatch.setattr("workers.quantiles_data.FOLDER", tmp_path)
+    monkeypatch.setattr("workers.quantiles_make.FOLDER", tmp_path)
+    make("normal", 50)
+    for which in (0, 1, sets(50) - 1):
+        assert np.array_equal(values.__wrapped__("normal", 50, which), drawn("normal", 50, SEED + which))
+    assert sets(10**3) > sets(10**5) > sets(10**6) >= 20
 
 
 @pytest.mark.parametrize(("ours", "holds"), [([5.0, 5.2, 4.8], True), ([50.0, 52.0, 48.0], False)])

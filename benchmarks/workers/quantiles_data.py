@@ -1,8 +1,8 @@
 """What quantiles are asked of, and how an answer is scored: the same for everybody. Standard library only.
 
-Values are files of doubles, made once by ``quantiles_make.py``: uniform, normal, and salaries rounded to 1000. Of each
-there are several sets, and releases take them in turn: in one set alone a candidate of a coarse grid may happen to be
-the quantile, or lie as far from it as can be.
+Values are files of doubles, made once by ``quantiles_make.py``: uniform, normal, and salaries rounded to 1000. A file
+holds many sets of rows, and releases take them in turn: in one set alone a candidate of a coarse grid may happen to be
+the quantile, or lie as far from it as can be, and in a few sets by chance most of them do.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from typing import Any
 __all__ = [
     "BOUNDS",
     "GRANULARITY",
+    "MOST_SETS",
     "SALARIES",
-    "SETS",
     "Release",
     "ordered",
     "path",
     "probabilities",
     "rank_error",
     "rank_errors",
+    "sets",
     "snapped",
     "values",
 ]
@@ -34,14 +35,20 @@ __all__ = [
 UNIFORM, NORMAL, SALARIES = "uniform", "normal", "salaries"
 BOUNDS = {UNIFORM: (0, 1), NORMAL: (-5, 5), SALARIES: (0, 300_000)}
 GRANULARITY = {SALARIES: 1000}  # public: all values are multiples of it
-SETS = 8  # of rows, over which errors are averaged
+MOST_SETS, LEAST_SETS, ALL_ROWS = 400, 20, 10**7
 FOLDER = Path(__file__).resolve().parent.parent / ".data"
 
 Release = Callable[[], Sequence[Any]]
 
 
-def path(data: str, rows: int, which: int = 0) -> str:
-    return str(FOLDER / f"quantiles-{data}-{rows}{f'-{which}' if which else ''}.f8")
+def path(data: str, rows: int) -> str:
+    """The file that holds all sets, one after the other."""
+    return str(FOLDER / f"quantiles-{data}-{rows}.f8")
+
+
+def sets(rows: int) -> int:
+    """How many sets of so many rows take turns: of few rows one for every release, of many what memory holds."""
+    return min(MOST_SETS, max(LEAST_SETS, ALL_ROWS // rows))
 
 
 def probabilities(many: int) -> list[float]:
@@ -49,16 +56,17 @@ def probabilities(many: int) -> list[float]:
     return [i / (many + 1) for i in range(1, many + 1)]
 
 
-@lru_cache(maxsize=SETS)
+@lru_cache(maxsize=MOST_SETS)
 def values(data: str, rows: int, which: int = 0) -> array[float]:
     """The values in the order of the file."""
     found = array("d")
-    with open(path(data, rows, which), "rb") as file:
+    with open(path(data, rows), "rb") as file:
+        file.seek(which * rows * found.itemsize)
         found.fromfile(file, rows)
     return found
 
 
-@lru_cache(maxsize=SETS)
+@lru_cache(maxsize=MOST_SETS)
 def ordered(data: str, rows: int, which: int = 0) -> array[float]:
     return array("d", sorted(values(data, rows, which)))
 
@@ -98,7 +106,7 @@ def rank_errors(
     errors: list[float] = []
     times: list[float] = []
     while len(errors) < least or (len(errors) < most and sum(times) < seconds):
-        which = len(errors) % SETS
+        which = len(errors) % sets(rows)
         if which not in ready:
             ready[which] = of_set(which)
         release, truth = ready[which], ordered(data, rows, which)
@@ -119,10 +127,11 @@ def too_long(took: float, limit: float) -> None:
         raise TimeoutError(f"skipped, a call takes {took:.0f} s")
 
 
-def one_by_one(single: Callable[[float], float], many: int, limit: float) -> Release:
-    """Quantiles from a library that answers one a call; the first call tells whether all would take too long."""
+def one_by_one(single: Callable[[float], float], many: int, limit: float | None) -> Release:
+    """Quantiles from a library that answers one a call; with a limit, a first call tells whether all take too long."""
     asked = probabilities(many)
-    began = time.process_time()
-    single(asked[0])
-    too_long((time.process_time() - began) * many, limit)
+    if limit is not None:
+        began = time.process_time()
+        single(asked[0])
+        too_long((time.process_time() - began) * many, limit)
     return lambda: [single(p) for p in asked]

@@ -14,7 +14,7 @@ from flou.mechanisms.quantiles.dithered import Dithered
 from harness.tasks import Timed, task
 from workers import central_data
 from workers.central_flou import from_path
-from workers.quantiles_data import BOUNDS, GRANULARITY, SETS, Release, path, probabilities, rank_errors
+from workers.quantiles_data import BOUNDS, GRANULARITY, MOST_SETS, Release, probabilities, rank_errors, values
 from workers.quantiles_make import drawn
 
 EPSILON = 1  # of every question that is timed
@@ -24,12 +24,11 @@ FILE = {"salary": flou.Interval(int(central_data.LOWER), int(central_data.UPPER)
 ONE_LOOK = {"salary": flou.Interval(int(central_data.LOWER), int(central_data.UPPER), granularity=5)}  # 60,001 values
 
 
-@lru_cache(maxsize=SETS)
 def column(data: str, rows: int, which: int) -> NDArray[np.float64]:
-    return np.fromfile(path(data, rows, which))
+    return np.asarray(values(data, rows, which))
 
 
-@lru_cache(maxsize=SETS)
+@lru_cache(maxsize=MOST_SETS)
 def records(data: str, rows: int, which: int) -> tuple[methods.SortedRecords, flou.Interval]:
     """The rows in order on the grid that flou.quantiles uses: 2^31 cells, or one for each possible value."""
     lower, upper = BOUNDS[data]
@@ -54,10 +53,10 @@ def error_of_call(
     said: dict[str, Any] = {}
 
     def of_set(which: int) -> Release:
-        values = column(data, rows, which)
+        held = column(data, rows, which)
 
         def release() -> Any:
-            answer = flou.quantiles(values, probabilities(many), **asked)
+            answer = flou.quantiles(held, probabilities(many), **asked)
             if not said:
                 said.update(answer.certificate["mechanism"])
             return answer.value
@@ -104,9 +103,9 @@ def on_places(mechanism: Any, held: methods.Records) -> Callable[[], Any]:
 @task
 def quantiles_of_array(data: str, rows: int, many: int, intervals: bool = True) -> Timed:
     """Of doubles in memory."""
-    values, asked = drawn(data, rows), probabilities(many)
+    held, asked = drawn(data, rows), probabilities(many)
     chosen = options(data, EPSILON, "add-remove", **({} if intervals else {"intervals": 0}))
-    return lambda: flou.quantiles(values, asked, **chosen)
+    return lambda: flou.quantiles(held, asked, **chosen)
 
 
 @task

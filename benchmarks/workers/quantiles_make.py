@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from workers.quantiles_data import BOUNDS, FOLDER, GRANULARITY, NORMAL, UNIFORM, path
+from workers.quantiles_data import BOUNDS, FOLDER, GRANULARITY, NORMAL, UNIFORM, path, sets
 
 __all__ = ["drawn", "make"]
 
@@ -25,13 +25,15 @@ def drawn(data: str, rows: int, seed: int = SEED) -> NDArray[np.float64]:
     return np.clip(grain * np.round(random.lognormal(10.5, 0.6, rows) / grain), *BOUNDS[data])
 
 
-def make(data: str, rows: int, which: int = 0) -> None:
-    """Writes the file of a set unless it is there; git ignores its folder."""
-    file = Path(path(data, rows, which))
-    if file.exists() and file.stat().st_size == 8 * rows:
+def make(data: str, rows: int) -> None:
+    """Writes the file of all sets unless it is there; git ignores its folder."""
+    file = Path(path(data, rows))
+    if file.exists() and file.stat().st_size == 8 * rows * sets(rows):
         return
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / ".gitignore").write_text("*\n")
     part = file.with_suffix(".part")
-    drawn(data, rows, SEED + which).tofile(part)
+    with part.open("wb") as whole:
+        for which in range(sets(rows)):
+            drawn(data, rows, SEED + which).tofile(whole)
     part.rename(file)

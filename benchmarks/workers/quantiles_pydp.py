@@ -21,7 +21,8 @@ def private(held: list[float], p: float, data: str, epsilon: float) -> float:
 def error_of_quantiles(data: str, rows: int, many: int, epsilon: float, snap: bool, **effort: Any) -> Timed:
     def of_set(which: int) -> Release:
         held = list(values(data, rows, which))
-        release = one_by_one(lambda p: private(held, p, data, epsilon / many), many, effort["limit"])
+        limit = None if which else effort["limit"]  # the first set tells
+        release = one_by_one(lambda p: private(held, p, data, epsilon / many), many, limit)
         return (lambda: snapped(release(), GRANULARITY[data])) if snap else release
 
     return lambda: rank_errors(of_set, data, rows, many, **effort)

@@ -29,8 +29,7 @@ from flou.central.priced_question import PricedQuestion
 from flou.central.question import Context, Draft
 from flou.central.sensitivity import Sensitivity
 from flou.parameters import Number
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.release.uncertainty import Certain
 from flou.summaries.request import Code, Counts, Request, Sums
 
 __all__ = ["Count", "GroupCounts", "Histogram", "counted"]
@@ -61,7 +60,7 @@ class Count(PricedQuestion):
         if context.known_rows is not None:
             return Draft(
                 context.known_rows,
-                _Public(context.known_rows),
+                Certain(float(context.known_rows)),
                 {"name": "none: the number of rows is public"},
                 note=KNOWN,
             )
@@ -74,23 +73,6 @@ class Count(PricedQuestion):
             mechanism=described(self._price, self._sensitivity(context), context, on="", grid="whole rows"),
             postprocessing=(_possible(most),),
         )
-
-
-@dataclass(frozen=True)
-class _Public(Uncertainty):
-    """There is nothing to be uncertain about."""
-
-    rows: int
-
-    def data(self, level: float) -> Interval:
-        del level
-        return float(self.rows), float(self.rows)
-
-    population = data
-
-    @property
-    def grid(self) -> float:
-        return 0.0
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from flou.central.keys import Selection
 from flou.central.question import Context, Draft, Question
 from flou.domain import Boolean, Categories
 from flou.guarantee import Guarantee
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval
+from flou.release.uncertainty import Certain
 from flou.summaries.request import Code, Request
 
 __all__ = ["InGroups"]
@@ -82,23 +81,8 @@ class InGroups(Question):
         keys = {"column": self.by, **self.selection.to_dict()}
         if not self.selection.keys:
             why = f"No key was selected: those with fewer than about {self.selection.threshold} rows are not shown."
-            return Draft(
-                np.zeros(0), _Nothing(), {"name": "none: there is no group to answer about"}, (), why, keys=keys
-            )
+            mechanism = {"name": "none: there is no group to answer about"}
+            return Draft(np.zeros(0), Certain(float("nan")), mechanism, (), why, keys=keys)
         groups = len(self.selection.keys)
         draft = self.question.answer([table[:groups] for table in found], self._inside(context, other=False))
         return replace(draft, keys={**draft.keys, **keys})
-
-
-class _Nothing(Uncertainty):
-    """Nothing was released, so there is nothing to be uncertain about."""
-
-    def data(self, level: float) -> Interval:
-        del level
-        return float("nan"), float("nan")
-
-    population = data
-
-    @property
-    def grid(self) -> float:
-        return 0.0

@@ -28,8 +28,7 @@ from flou.domain import Interval
 from flou.guarantee import Guarantee
 from flou.mechanisms import AboveThreshold
 from flou.parameters import Number, number
-from flou.release import Uncertainty
-from flou.release.uncertainty import Interval as Ends
+from flou.release.uncertainty import Certain
 from flou.summaries.request import Code, Counts, Request
 
 __all__ = ["EDGES", "OuterBounds"]
@@ -88,9 +87,9 @@ class OuterBounds(Question):
         above, below = (mechanism.sample(np.array(q), bits=context.bits) for q in self.beyond(found))
         lower, upper = placed(below[0] if below else None, above[0] if above else None)
         rows = context.schema.max_rows if context.table_rows is None else max(context.table_rows, 1)
-        uncertainty = RowsBeyond(lower, upper, mechanism, rows)
+        uncertainty = RowsBeyond(np.array([lower, upper]), mechanism, rows)
         return Draft(
-            value=np.array([lower, upper]),
+            value=uncertainty.value,
             uncertainty=uncertainty,
             mechanism={
                 "name": "AboveThreshold on rows beyond powers of two, twice",
@@ -120,12 +119,10 @@ def placed(low: int | None, high: int | None) -> tuple[float, float]:
     return (edges[i], edges[j]) if i < j else (edges[i - 1], edges[i])
 
 
-@dataclass(frozen=True)
-class RowsBeyond(Uncertainty):
+@dataclass(frozen=True, eq=False)
+class RowsBeyond(Certain):
     """Bounds are what they are: their intervals are points, and what is uncertain is how many rows lie beyond them."""
 
-    lower: float
-    upper: float
     mechanism: AboveThreshold
     rows: int
 
@@ -134,14 +131,3 @@ class RowsBeyond(Uncertainty):
         beta = (1 - level) / (2 if population else 1)
         most = math.ceil(self.mechanism.threshold + self.mechanism.accuracy(len(EDGES), beta=beta))
         return most + (math.sqrt(self.rows * math.log(2 / beta) / 2) if population else 0.0)
-
-    def data(self, level: float) -> Ends:
-        del level
-        return np.array([self.lower, self.upper]), np.array([self.lower, self.upper])
-
-    def population(self, level: float) -> Ends:
-        return self.data(level)
-
-    @property
-    def grid(self) -> float:
-        return 0.0

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-__all__ = ["Curve", "Interval", "NoiseAndSampling", "Uncertainty"]
+__all__ = ["Certain", "Curve", "Interval", "NoiseAndSampling", "Uncertainty"]
 
 Bound: TypeAlias = float | NDArray[Any]
 Interval: TypeAlias = tuple[Bound, Bound]
@@ -52,6 +52,24 @@ class Uncertainty(ABC):
     @abstractmethod
     def grid(self) -> float:
         """How far rounding to the public grid can have moved the value, at the most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certain(Uncertainty):
+    """A value about which there is nothing to be uncertain: it is public, or was chosen after the noise."""
+
+    value: Bound
+
+    def data(self, level: float) -> Interval:
+        del level
+        return self.value, self.value
+
+    def population(self, level: float) -> Interval:
+        return self.data(level)
+
+    @property
+    def grid(self) -> float:
+        return 0.0
 
 
 class NoiseAndSampling(Uncertainty):

@@ -57,6 +57,8 @@ SCHEMA = flou.Schema(
         ("ecdf age", Ecdf("age", 1)),
         ("histogram wide", Histogram("wide", 1)),
         ("quantile age 0.9", Quantiles("age", Fraction(9, 10), 1, statistic="0.9-quantile")),
+        ("quantiles age 0.25 .5 0.75", Quantiles("age", quartiles, 1, statistic="quantiles")),
+        ("quantiles age 0.5", Quantiles("age", (Fraction(1, 2),), 1, statistic="quantiles")),
         ("quantiles age 4", Quantiles("age", quartiles, 1, statistic="quantiles")),
         (
             "quantiles age by g",
@@ -94,12 +96,13 @@ def test_keys_of_columns_that_nobody_declared():
 def test_a_question_can_be_asked_again(statistic, name, by):
     """The text of a question is a question with the same parts."""
     kind = STATISTICS[statistic]
+    several = kind.shares > 1 and by == "g"
     asked = Asked(
         statistic,
         column=name if kind.column else "",
         others=("age", "g") if kind.others else (),
-        number=7 if kind.number else None,
-        share=Fraction(9, 10) if kind.share else None,
+        number=7 if kind.number and not several else None,
+        shares=(Fraction(9, 10),) if kind.shares == 1 else (Fraction(1, 10), Fraction(1, 4)) if several else (),
         by=by if kind.by else None,
     )
     assert parsed(str(asked), SCHEMA) == asked
@@ -114,9 +117,12 @@ def test_a_question_can_be_asked_again(statistic, name, by):
         ("covariance age", "covariance needs the names of several columns"),
         ("regression age on", "regression needs the names of several columns"),
         ("regression age on income", "no column 'income'"),
-        ("quantile age", "quantile needs a share of the rows"),
-        ("quantile age 1.5", "must be a probability"),
-        ("percentile age 0.9", "Perhaps 'quantile' was meant"),
+        ("quantile age", "quantile needs one share of the rows"),
+        ("quantile age 90", "for a percentile of 90 write 0.9"),
+        ("quantile age -0.5", "must be a probability"),
+        ("quantile age 0.1 0.5", "It is asked as: quantile C P [by G]"),
+        ("quantiles age 0.1 50", "shares lie between 0 and 1"),
+        ("percentile age 0.9", "Perhaps 'quantile' was meant, for example --ask 'quantile salary 0.9 by department'"),
         ("percentiles age", "Perhaps 'quantiles' was meant"),
         ("quantiles age 20_000", "would have 19999 answers"),
         ("mean by g", "mean needs the name of a column"),

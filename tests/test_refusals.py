@@ -204,8 +204,10 @@ def test_rounding_up_never_falls_below():
 
 
 def test_numbers_of_other_kinds_are_numbers_too():
-    """NumPy scalars and fractions are taken as they are; a Decimal is no number of the tower and is refused."""
-    for value in (np.float32(0.5), np.float64(0.5), Fraction(1, 2)):
+    """NumPy scalars, fractions and decimals are taken as they are; decimals without end or measure are refused."""
+    for value in (np.float32(0.5), np.float64(0.5), Fraction(1, 2), Decimal("0.5")):
         assert Laplace(sensitivity=np.int32(1), epsilon=value).noise.scale == 2
-    with pytest.raises(InvalidParameter):
-        Laplace(sensitivity=1, epsilon=Decimal("0.5"))
+    assert exact(Decimal("0.1")) == Fraction(1, 10)
+    for text in ("NaN", "sNaN", "Infinity", "-1", "1e999999999", "1e-999999999"):
+        with pytest.raises(InvalidParameter):
+            Laplace(sensitivity=1, epsilon=Decimal(text))

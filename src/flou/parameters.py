@@ -13,6 +13,7 @@ import math
 import numbers
 import operator
 from collections.abc import Collection
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -33,7 +34,7 @@ __all__ = [
     "rounded_up",
 ]
 
-Number: TypeAlias = int | float | Fraction
+Number: TypeAlias = int | float | Fraction | Decimal
 Relation: TypeAlias = Literal["add-remove", "substitute"]
 
 RELATIONS: tuple[Relation, ...] = ("add-remove", "substitute")
@@ -50,6 +51,8 @@ LIMITS: dict[str, tuple[Fraction, Fraction]] = {
     "sigma_squared": (Fraction(1, 2**80), Fraction(2**96)),
     "error": (Fraction(1, 10**12), Fraction(10**18)),
 }
+
+LONGEST = 5_000  # powers of ten of a decimal: a larger one is no parameter, and takes all memory as a fraction
 
 WHY: dict[str, str] = {
     "epsilon": "At zero the answer may not depend on the data at all, and without bound nothing is protected.",
@@ -78,6 +81,8 @@ def exact(value: Number) -> Fraction:
     """The rational number that a parameter stands for; a float is read as its shortest decimal."""
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Decimal):
+        return Fraction(value)
     return Fraction(repr(float(value)))
 
 
@@ -91,6 +96,8 @@ def rounded_up(value: Fraction) -> float:
 
 def shown(value: Any) -> str:
     """A public parameter as an error message quotes it: short, whatever was passed."""
+    if isinstance(value, Decimal):
+        value = math.nan if value.is_snan() else float(value)
     if isinstance(value, int | Fraction) and not -(10**40) < value < 10**40:
         return "a huge number"
     if isinstance(value, Fraction):
@@ -113,6 +120,8 @@ def described(value: Any, hide: Collection[str] = ()) -> str:
 
 def is_number(value: Any) -> bool:
     """Whether a parameter is a finite real number; True and False are not numbers here."""
+    if isinstance(value, Decimal):
+        return value.is_finite() and abs(value.adjusted()) < LONGEST
     if type(value) is bool or not isinstance(value, numbers.Real):
         return False
     try:

@@ -62,21 +62,23 @@ class Asked:
     column: str = ""  # empty where the statistic is about whole rows
     others: tuple[str, ...] = ()  # columns after the first
     number: int | None = None
-    share: Fraction | None = None  # of rows that lie below a quantile
+    shares: tuple[Fraction, ...] = ()  # of rows that lie below a quantile
     by: str | None = None
     delta: Number | None = None  # where keys are selected
 
     def __str__(self) -> str:
         words = [self.statistic, *(_quoted(name) for name in (self.column, *self.others) if name)]
         words += [] if self.number is None else [str(self.number)]
-        words += [] if self.share is None else [f"{float(self.share):.6g}"]
+        words += [f"{float(share):.6g}" for share in self.shares]
         return " ".join(words + ([] if self.by is None else ["by", _quoted(self.by)]))
 
     @property
     def title(self) -> str:
         """The question as a heading."""
-        number = "" if self.number is None else f" ({self.number} {STATISTICS[self.statistic].number})"
-        share = "" if self.share is None else f"{float(self.share):.6g}-"
+        kind, shares = STATISTICS[self.statistic], ", ".join(f"{float(share):.6g}" for share in self.shares)
+        number = f" ({shares})" if shares and kind.shares > 1 else ""
+        number = number if self.number is None else f" ({self.number} {kind.number})"
+        share = f"{shares}-" if kind.shares == 1 else ""
         about = f" of {self.column}" if self.column else ""
         others = f"{' on' if self.statistic == 'regression' else ','} {', '.join(self.others)}" if self.others else ""
         what = (share + self.statistic).capitalize()
@@ -95,13 +97,19 @@ class Statistic:
     column: bool = True
     others: str = ""  # what further columns are, of which there must be one at least
     number: str = ""  # what an optional whole number after the column means
-    share: bool = False  # whether a number between 0 and 1 must follow the column
+    shares: int = 0  # whether a number between 0 and 1 must follow the column: 1; or several of them may: 2
     by: bool = True
 
     def form(self, word: str) -> str:
         """The grammar: ``histogram C [bins]``."""
-        columns = " C" * self.column + (f" {self.others} ..." if self.others else "") + " P" * self.share
-        return word + columns + (f" [{self.number}]" if self.number else "") + " [by G]" * self.by
+        columns = " C" * self.column + (f" {self.others} ..." if self.others else "") + " P" * (self.shares == 1)
+        number = f" [{self.number}{' | P P ...' * (self.shares > 1)}]" if self.number else ""
+        return word + columns + number + " [by G]" * self.by
+
+    def example(self, word: str) -> str:
+        """Such a question: ``histogram salary by department``."""
+        others = f" {self.others}".replace("C", "age") if self.others else ""
+        return word + " salary" * self.column + others + " 0.9" * (self.shares == 1) + " by department" * self.by
 
 
 STATISTICS: dict[str, Statistic] = {
@@ -117,11 +125,13 @@ STATISTICS: dict[str, Statistic] = {
         number="bins",
     ),
     "quantile": Statistic(
-        lambda a, e: Quantiles(a.column, a.share, e, by=a.by, statistic=f"{float(a.share or 0):.6g}-quantile"),
-        share=True,
+        lambda a, e: Quantiles(a.column, a.shares[0], e, by=a.by, statistic=f"{float(a.shares[0]):.6g}-quantile"),
+        shares=1,
     ),
     "quantiles": Statistic(
-        lambda a, e: Quantiles(a.column, _cuts(a.number), e, by=a.by, statistic="quantiles"), number="parts"
+        lambda a, e: Quantiles(a.column, a.shares or _cuts(a.number), e, by=a.by, statistic="quantiles"),
+        number="parts",
+        shares=2,
     ),
     "median": Statistic(lambda a, e: Quantiles(a.column, Fraction(1, 2), e, by=a.by, statistic="median")),
     "quartiles": Statistic(lambda a, e: Quantiles(a.column, quartiles, e, by=a.by, statistic="quartiles")),
@@ -172,9 +182,9 @@ def parsed(text: str, schema: Schema, selected: Collection[str] = ()) -> Asked:
     lines = _lines(asked, schema)
     if lines > MOST_LINES:
         raise InvalidParameter(
-            f"The question {shown(text)} would have {lines} answers, one for every public value.",
-            f"Every one of them is answered, the empty ones too, and a page holds {MOST_LINES}.",
-            "Declare the column on a coarser grid, or ask by a column with fewer values.",
+            f"The question {shown(text)} would have {lines} answers.",
+            f"Every public value is answered about, the empty ones too, and a page holds {MOST_LINES} answers.",
+            "Ask for fewer, declare the column on a coarser grid, or ask by a column with fewer values.",
         )
     return asked
 
@@ -201,7 +211,7 @@ def _lines(asked: Asked, schema: Schema) -> int:
     if asked.statistic == "ecdf":
         return groups * min(asked.number or POINTS, schema[asked.column].size)
     if asked.statistic == "quantiles":
-        return groups * max((PARTS if asked.number is None else asked.number) - 1, 1)
+        return groups * (len(asked.shares) or max((PARTS if asked.number is None else asked.number) - 1, 1))
     if asked.statistic != "histogram":
         return groups * {"deciles": 9, "boxplot": 5, "quartiles": 3}.get(asked.statistic, 1)
     return groups * int(for_histogram(asked.column, schema[asked.column], asked.number).size)
@@ -217,11 +227,17 @@ def _quoted(name: str) -> str:
 
 def _read(text: str, found: list[Token]) -> Asked:
     def refused(what: str, hint: str = "") -> InvalidParameter:
-        forms = " | ".join(statistic.form(word) for word, statistic in STATISTICS.items())
+        known = found[0].text.lower() if found else ""
+        if known in STATISTICS:
+            forms, example = f"It is asked as: {STATISTICS[known].form(known)}", STATISTICS[known].example(known)
+        else:
+            forms = f"A question begins with one of {', '.join(STATISTICS)}"
+            meant = OTHER_WORDS.get(known, "mean")
+            example = STATISTICS[meant].example(meant)
         return InvalidParameter(
             f"The question {shown(text)} was not understood: {what}.",
-            f"A question is one of {forms}, with names that have spaces in quotes.",
-            f"{hint or 'Write'} for example --ask 'mean salary by department'.",
+            f"{forms}, with names that have spaces in quotes.",
+            f"{hint or 'Write'} for example --ask '{example}'.",
         )
 
     if not found:
@@ -245,10 +261,15 @@ def _read(text: str, found: list[Token]) -> Asked:
         if not named:
             raise refused(f"{word} needs the names of several columns")
         parts["others"], rest = tuple(token.text for token in named), rest[len(named) :]
-    if statistic.share:
-        if not rest or rest[0].kind != "number":
-            raise refused(f"{word} needs a share of the rows, such as 0.9")
-        parts["share"] = probability("the share", float(rest.pop(0).text.replace("_", "")))
+    if statistic.shares:
+        numbers = list(takewhile(lambda token: token.kind == "number", rest))
+        if statistic.shares == 1 and len(numbers) != 1:
+            raise refused(f"{word} needs one share of the rows, such as 0.9")
+        if statistic.shares == 1 or len(numbers) > 1 or (numbers and not numbers[0].text.replace("_", "").isdigit()):
+            given = [float(token.text.replace("_", "")) for token in numbers]
+            if any(share > 1 for share in given):
+                raise refused("shares lie between 0 and 1: for a percentile of 90 write 0.9")
+            parts["shares"], rest = tuple(probability("P", share) for share in given), rest[len(numbers) :]
     if statistic.number and rest and rest[0].kind == "number":
         digits = rest.pop(0).text
         if not digits.replace("_", "").isascii() or not digits.replace("_", "").isdigit() or len(digits) > 9:

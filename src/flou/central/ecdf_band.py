@@ -133,7 +133,10 @@ class EcdfBand(Uncertainty):
 
     def at(self, x: Any, level: float, of: str, group: str | None) -> tuple[Any, Any, Any]:
         """Share and interval at any x, of one group."""
-        wanted = np.asarray(x, dtype=np.float64)
+        try:
+            wanted = np.asarray(x, dtype=np.float64)
+        except (TypeError, ValueError):
+            wanted = np.array(math.nan)
         if np.any(np.isnan(wanted)):
             raise InvalidParameter(
                 "x must be a number, or a list of numbers.",

@@ -80,13 +80,13 @@ class QuantileCalls(ABC):
         """The value in the middle."""
         return self._one(Quantiles(column, Fraction(1, 2), epsilon, method, intervals, self._grouping, "median"))
 
-    def iqr(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS) -> Release:
+    def iqr(self, column: str, *, epsilon: Number, method: str = "auto", intervals: Number = INTERVALS) -> Release:
         """The interquartile range: how far apart the first and the third quartile are."""
-        return self._one(Range(column, OUTER, epsilon, "auto", intervals, self._grouping, "iqr"))
+        return self._one(Range(column, OUTER, epsilon, method, intervals, self._grouping, "iqr"))
 
-    def boxplot(self, column: str, *, epsilon: Number, intervals: Number = INTERVALS) -> Release:
+    def boxplot(self, column: str, *, epsilon: Number, method: str = "auto", intervals: Number = INTERVALS) -> Release:
         """The five numbers of a box plot: the quartiles, and the 5 % and 95 % quantiles as whiskers."""
-        return self._one(Quantiles(column, FIVE, epsilon, "auto", intervals, self._grouping, "boxplot"))
+        return self._one(Quantiles(column, FIVE, epsilon, method, intervals, self._grouping, "boxplot"))
 
     def quartiles(
         self, column: str, *, epsilon: Number, method: str = "auto", intervals: Number = INTERVALS

@@ -16,6 +16,7 @@ from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import CellCounts
 from flou.parameters import exact
+from flou.release.digits import last_place, place_of
 from flou.summaries.request import LARGEST_CODE, Code
 from flou.summaries.rows import Tally
 
@@ -24,6 +25,7 @@ __all__ = ["QuantileGrid"]
 FINE = LARGEST_CODE.bit_length() - 1
 COARSE = 15  # bits of the first look: one more takes DuckDB longer than it saves in the second
 ONLY = 20  # bits of the only look, where there is no second one, and of possible values that are looked at one by one
+LEGIBLE = 100  # parts of the range that are told apart in print, however wide an interval is
 MOST = 26  # bits of all tables of the first look together
 
 
@@ -37,7 +39,7 @@ class QuantileGrid:
     bounds: tuple[float, float]
     granular: bool  # whether a cell holds one possible value only: its middle
     whole: bool  # whether values are whole numbers
-    grain: float | None = None  # the public granularity, where a cell may hold less or more than one possible value
+    grain: float | None = None  # the public granularity: answers and ends of intervals are multiples of it
 
     @classmethod
     def of(cls, column: str, domain: Any, groups: int, looks_again: bool) -> QuantileGrid:
@@ -51,15 +53,14 @@ class QuantileGrid:
         bounds = (0.0, 1.0) if isinstance(domain, Boolean) else (float(domain.lower), float(domain.upper))
         one_by_one = _possible_values(domain, 1 << min(ONLY, room))
         if one_by_one is not None:
-            return cls(column, one_by_one, 0, bounds, True, isinstance(domain, Integers | Boolean))
+            return cls(column, one_by_one, 0, bounds, True, isinstance(domain, Integers | Boolean), _grain(domain))
         if isinstance(domain, Integers):
             missing = float(domain.lower + domain.missing_code)
             domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
         whole = bounds != (domain.lower, domain.upper)
         bits = min(FINE if looks_again else min(ONLY, room), most_cells(domain).bit_length() - 1)
         shift = max(bits - min(COARSE, room), 0) if looks_again else 0
-        grain = domain.granularity if _multiples(domain) is not None else None
-        return cls(column, domain.with_cells(1 << bits), shift, bounds, False, whole, grain)
+        return cls(column, domain.with_cells(1 << bits), shift, bounds, False, whole, _grain(domain))
 
     @property
     def cells(self) -> int:
@@ -111,35 +112,43 @@ class QuantileGrid:
             return 0.0
         return self._step / 2 + (self.grain or 0.0) / 2
 
+    @property
+    def places(self) -> tuple[int | None, int | None]:
+        """Powers of ten: quantiles are nearer than their intervals tell, and lie on multiples of a granularity."""
+        low, high = self.bounds
+        finest = 0 if self.whole else None if self.grain is None else last_place(low, self.grain)
+        return place_of((high - low) / LEGIBLE), finest
+
     def _place(self, cells: NDArray[Any], into: float) -> NDArray[np.float64]:
-        """The value that lies a part of the way through each cell."""
+        """The value that lies a part of the way through each cell, or the possible one next to it."""
         start = self.domain.lower if isinstance(self.domain, Interval) else self.bounds[0]
         part = (0.5 if isinstance(self.domain, Interval) else 0.0) if self.granular else into
         values = start + (cells + part) * self._step
-        return np.clip(np.round(values) if self.whole else values, *self.bounds)
+        return np.clip(np.round(values) if self.whole else self._on_grain(values), *self.bounds)
 
     def value(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """What is released for a cell."""
-        return self._on_grain(self._place(cells, 0.5), np.round)
+        return self._place(cells, 0.5)
 
     def lower(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """The lower end of a cell."""
-        return self._on_grain(self._place(cells, 0.0), np.floor)
+        return self._place(cells, 0.0)
 
     def upper(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """The upper end of a cell."""
-        return self._on_grain(self._place(cells, 1.0), np.ceil)
+        return self._place(cells, 1.0)
 
-    def _on_grain(
-        self, values: NDArray[np.float64], rounded: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        """The multiples of the granularity next to values, as the decimals that they are."""
+    def _on_grain(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The multiples of the granularity nearest to values, as the decimals that they are.
+
+        Ends of intervals move to the nearest as well: rounding keeps the order, so that what lies between two places
+        lies between their multiples after rounding, and a multiple stays what it is.
+        """
         if self.grain is None:
             return values
         start, grain = exact(self.bounds[0]), exact(self.grain)
-        multiples = rounded((values - self.bounds[0]) / self.grain).tolist()
-        found = np.array([float(start + int(k) * grain) for k in multiples], dtype=np.float64)
-        return np.clip(found, *self.bounds)
+        multiples = np.round((values - self.bounds[0]) / self.grain).tolist()
+        return np.array([float(start + int(k) * grain) for k in multiples], dtype=np.float64)
 
 
 def _multiples(domain: Any) -> int | None:
@@ -148,6 +157,11 @@ def _multiples(domain: Any) -> int | None:
         return None
     steps = (domain.upper - domain.lower) / domain.granularity
     return round(steps) + 1 if abs(steps - round(steps)) <= 1e-9 * steps else None
+
+
+def _grain(domain: Any) -> float | None:
+    """The public granularity, if the bounds fit it."""
+    return domain.granularity if _multiples(domain) is not None else None
 
 
 def _possible_values(domain: Any, most: int) -> Interval | Integers | Boolean | None:

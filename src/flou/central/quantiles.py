@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from flou.central.bins import names_of
 from flou.central.quantile_grid import QuantileGrid
+from flou.central.quantile_notes import note_of
 from flou.central.quantile_plan import JOINTLY, METHODS, Drawn, QuantilePlan
 from flou.central.question import Context, Draft, Question
 from flou.errors import InvalidParameter
@@ -77,7 +78,7 @@ class Quantiles(Question):
             epsilon=number("epsilon", self.epsilon) / (1 if public else context.changes),
             relation="substitute" if public else "add-remove",
             method=choice("method", self.method, METHODS),
-            intervals=probability("intervals", self.intervals),
+            intervals=_part(self.intervals),
             rows=context.known_rows if public else None,
             cells=self._grid(context).cells,
         )
@@ -94,13 +95,15 @@ class Quantiles(Question):
         drawn = plan.draw_each(records, context.bits, 1 << grid.shift, look)
         chosen = dict.fromkeys(one.plan.choice for one in drawn)
         values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]))
-        labels = self._labels(plan, None if self.by is None else names_of(context.domain(self.by)))
+        groups = None if self.by is None else names_of(context.domain(self.by))
+        labels = self._labels(plan, groups)
         return Draft(
             value=float(values[0]) if labels is None else values,
             uncertainty=QuantileUncertainty(self, plan.probabilities, tuple(drawn), grid, labels is None),
             mechanism={
                 "name": f"quantiles, {' or '.join(name for name, _ in chosen)}",
                 "choice": "; ".join(why for _, why in chosen),
+                "probabilities": [float(p) for p in plan.probabilities],
                 "epsilon_for_choice": changes * float(plan.for_the_choice),
                 "epsilon_for_intervals": changes * float(max(one.plan.share * one.plan.epsilon for one in drawn)),
                 "grid": f"{grid.cells} cells",
@@ -108,6 +111,7 @@ class Quantiles(Question):
                 "random_source": context.random_source,
             },
             labels=labels,
+            note=note_of(drawn, groups, self.method == "auto"),
             postprocessing=("increasing",),
             keys={} if self.by is None else {"group_keys": "public", "column": self.by},
         )
@@ -149,7 +153,7 @@ class QuantileUncertainty(NoiseAndSampling):
     question: Quantiles
     probabilities: tuple[Fraction, ...]
     drawn: tuple[Drawn, ...]
-    places: QuantileGrid
+    on: QuantileGrid
     single: bool
 
     def _interval(self, level: float, sampling: bool) -> Interval:
@@ -160,15 +164,31 @@ class QuantileUncertainty(NoiseAndSampling):
         low, high = [], []
         for one in self.drawn:
             for p, cell in zip(self.probabilities, one.cells.tolist(), strict=True):
-                none = (0, self.places.cells)
+                none = (0, self.on.cells)
                 start, end = none if one.ranks is None else one.ranks.interval(p, level, sampling)
                 low.append(min(start, cell))
                 high.append(max(end - 1, cell))
-        return self.places.lower(np.array(low)), self.places.upper(np.array(high))
+        return self.on.lower(np.array(low)), self.on.upper(np.array(high))
+
+    @property
+    def places(self) -> tuple[int | None, int | None]:
+        return self.on.places
 
     @property
     def grid(self) -> float:
-        return self.places.rounding
+        return self.on.rounding
+
+
+def _part(intervals: Number) -> Fraction:
+    """The share of epsilon that intervals may take: not all of it."""
+    share = probability("intervals", intervals)
+    if share == 1:
+        raise InvalidParameter(
+            "intervals must be below 1.",
+            "It is the share of epsilon that pays for intervals, and nothing would be left for the quantiles.",
+            "Pass for example intervals=0.1, or 0 to leave them out.",
+        )
+    return share
 
 
 def _require_parts(plan: QuantilePlan, cells: int) -> None:

@@ -43,9 +43,9 @@ def one_column(
     given = [choice for choice in (bounds, categories, domain) if choice is not None]
     if len(given) != 1:
         raise InvalidParameter(
-            "Exactly one of bounds, categories and domain must be given.",
-            "It says what is public about the values, and flou never reads that from the data.",
-            "Pass for example bounds=(0, 100), or categories=['yes', 'no'].",
+            "What the values can be must be given in exactly one way.",
+            "It is public, and flou never reads it from the data.",
+            "Pass bounds=(0, 100) or domain=flou.Integers(0, 100) for numbers, for counts of answers also categories.",
         )
     if bounds is not None:
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:

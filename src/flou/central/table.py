@@ -25,7 +25,7 @@ from flou.central.variance import StandardDeviation, Variance
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
-from flou.parameters import Number
+from flou.parameters import Number, shown
 from flou.release import Certificate, Release
 from flou.summaries.condition import Condition
 from flou.summaries.request import Sums, codes_of
@@ -157,6 +157,12 @@ class Table(QuantileCalls):
         """Questions about every group of a column: the public ones, the empty ones included; or, with ``epsilon`` and
         ``delta``, those whose keys enough rows share, selected privately here and now, and paid for once.
         """
+        if not isinstance(column, str):
+            raise InvalidParameter(
+                f"group_by takes the name of one column, got {shown(column)}.",
+                "Every code of that column is a group.",
+                "For groups of several columns, make one column of them before the table is opened.",
+            )
         if epsilon is None and delta is None:
             return GroupedTable(self, column)
         if epsilon is None or delta is None:

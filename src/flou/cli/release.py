@@ -55,7 +55,9 @@ flou release salaries.csv --schema salaries.toml --ask "keys city" --ask "mean s
 
 {escape("  |  ".join(statistic.form(word) for word, statistic in STATISTICS.items()))}
 
-C and G are columns of the schema, P is a share such as 0.9; names with spaces are quoted: --ask "mean 'net salary'". \
+C and G are columns of the schema, P is a share such as 0.9; quantiles cut the rows into so many equal parts (100 \
+without a number), an ecdf is shown at so many points (100), histograms and modes have so many bins; names with \
+spaces are quoted: --ask "mean 'net salary'". \
 The groups of other columns are not public: ask for their keys, with [bold]--delta[/bold], and then by them.
 """
 

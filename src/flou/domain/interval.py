@@ -30,6 +30,7 @@ __all__ = ["Interval"]
 
 DEFAULT_CELLS = 2**16
 MOST_CELLS = 2**52  # the middle of every cell is still a double
+EXAMPLE = {"upper": 100, "step": 1, "granularity": 1}
 MOST_EDGES = 2**26  # half a gigabyte
 BLOCK = 2**15  # rows at a time, which stay in a cache
 
@@ -82,10 +83,11 @@ class Interval:
                     "Pass cells or step, not both.",
                 )
         if width < _finest(bottom, top):
+            chosen = cells is not None or step is not None or grain is not None
             raise InvalidParameter(
                 f"cells must be wider than the rounding of a float, and {count} of them here are not.",
                 "Two neighbouring cells could not be told apart.",
-                "Pass a smaller cells or a larger step.",
+                "Pass a smaller cells or a larger step." if chosen else "Pass bounds that are farther apart, or cells.",
             )
         nothing = bottom + (top - bottom) / 2 if missing is None else _finite("missing", missing)
         if not bottom <= nothing <= top:
@@ -213,7 +215,7 @@ def _finite(name: str, value: Any) -> float:
         raise InvalidParameter(
             f"{name} must be a finite number, got {shown(value)}.",
             "It is a public value that every row is compared with.",
-            f"Pass a finite number, for example {name}=0.",
+            f"Pass a finite number, for example {name}={EXAMPLE.get(name, 0)}.",
         )
     return result + 0.0
 

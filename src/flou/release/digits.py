@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["place_of", "rounded_to", "written"]
+__all__ = ["last_place", "place_of", "rounded_to", "written"]
 
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
 FINEST = -15
@@ -26,10 +26,20 @@ def place_of(width: float) -> int | None:
     return max(math.floor(math.log10(width)) - 1, FINEST)
 
 
+def last_place(*numbers: float) -> int:
+    """The power of ten at which the last of all digits of some numbers stands."""
+    exponents = [Decimal(repr(float(x))).normalize().as_tuple().exponent for x in numbers if x]
+    return min((one for one in exponents if isinstance(one, int)), default=0)
+
+
 def rounded_to(value: Any, place: int | None, rounding: str = NEAREST) -> Decimal:
-    """A finite number rounded to a power of ten; to six digits where there is no place."""
+    """A finite number rounded to a power of ten; to six digits where there is no place.
+
+    A double is the shortest decimal that is read as it: 12.35 stays 12.35 when it is rounded up to hundredths, although
+    the double is a little more.
+    """
     with localcontext(Context(prec=700)):  # room for the largest double, written out
-        exact = Decimal(value)
+        exact = Decimal(repr(float(value))) if isinstance(value, float) else Decimal(value)
         if place is None:
             place = exact.adjusted() - 5 if exact else 0
         return exact.quantize(Decimal(1).scaleb(place), rounding) + 0  # minus zero is zero

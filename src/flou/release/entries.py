@@ -61,6 +61,11 @@ def entries(release: Release, level: float = 0.95) -> list[Entry]:
     data, population = (_pairs(release.interval(level, of=of), len(values)) for of in ("data", "population"))
     widths = [high - low for low, high in data if high > low]
     place = min((found for width in widths if (found := place_of(width)) is not None), default=None)
+    coarsest, finest = release.uncertainty.places
+    if place is not None and coarsest is not None:
+        place = min(place, coarsest)
+    if finest is not None:
+        place = finest if place is None else max(place, finest)
     if all(isinstance(value, int) for value in values):
         place = 0
     return [Entry(*line, place) for line in zip(labels, values, data, population, strict=True)]

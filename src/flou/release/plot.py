@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,8 @@ FORMATS = (".png", ".svg")
 
 def plot(release: Release, path: str | Path | None = None) -> Figure:
     """The figure; with ``path`` it is written as well, as PNG or SVG."""
-    if path is not None and Path(path).suffix.lower() not in FORMATS:
+    named = isinstance(path, str | PathLike) and Path(path).suffix.lower() in FORMATS
+    if path is not None and not named:
         raise InvalidParameter(
             f"path must end in .png or .svg, got {shown(str(path))}.",
             "The ending says in which format the picture is written.",
@@ -38,8 +40,8 @@ def plot(release: Release, path: str | Path | None = None) -> Figure:
     if not lines:
         raise InvalidParameter(
             f"The {release.title} has no number to draw.",
-            "A text has no place on an axis.",
-            "Print the release, or draw the histogram of the column instead.",
+            "Only numbers have a place on an axis, and there is none: it is a text, or no group was selected.",
+            "Print the release, which says what there is.",
         )
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

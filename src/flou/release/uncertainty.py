@@ -49,6 +49,11 @@ class Uncertainty(ABC):
         return ()
 
     @property
+    def places(self) -> tuple[int | None, int | None]:
+        """The coarsest and the finest power of ten that values are worth writing to, where their intervals mislead."""
+        return None, None
+
+    @property
     @abstractmethod
     def grid(self) -> float:
         """How far rounding to the public grid can have moved the value, at the most."""

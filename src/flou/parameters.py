@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 from flou.errors import InvalidParameter
 
 __all__ = [
+    "LARGEST",
     "RELATIONS",
     "Number",
     "Relation",

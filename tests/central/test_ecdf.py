@@ -386,3 +386,14 @@ def test_deciles_and_quartiles_are_quantiles():
     grouped = flou.open(rows, schema={"x": Interval(0, 1), "g": Categories(GROUPS, other=False, missing="a")})
     assert grouped.group_by("g").quartiles("x", epsilon=2).labels[0] == "a: 25 %"
     assert len(grouped.group_by("g").deciles("x", epsilon=2).value) == 18
+
+
+def test_shares_are_shares_whatever_rounding_does():
+    """A quotient of two equal sums may be a little more than 1."""
+    for seed in range(100):
+        bits = SeededBits(seed)
+        release = flou.open({"x": np.array([3] * 40)}, schema={"x": flou.Integers(0, 120)}, bits=bits).ecdf(
+            "x", epsilon=1
+        )
+        assert np.all(np.diff(release.value) >= 0)
+        assert release.value.max() <= 1

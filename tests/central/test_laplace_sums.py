@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from flou.theory.laplace_sums import reach
+from flou.laws import DiscreteLaplace
+from flou.theory.laplace_sums import HALF, reach, rule, smooth_variance
 
 NODES = np.linspace(1e-4, 200, 100_001)
 SHAPES = [[1.0] * k for k in (2, 3, 4, 6, 10, 20, 40)] + [
@@ -53,3 +54,45 @@ def test_reach_grows_with_the_level_and_falls_with_the_terms():
     terms = np.array([1.0, 4.0, 16.0, 256.0])
     assert np.all(np.diff([reach(level, terms) for level in (0.5, 0.9, 0.99, 0.9999)], axis=0) >= 0)
     assert np.all(np.diff(reach(0.99999, terms)) <= 0)
+
+
+LEVELS = (0.5, 0.6827, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999)
+SCALES = [1 / rate for rate in (0.5, 1, 1.6, 2, 2.5, 3, 4, 4.5, 5, 5.6, 6, 7, 8)]
+
+
+def discrete_sum(scale: float, weights: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The values and probabilities of a sum of discrete Laplace noises with whole weights, convolved."""
+    most = math.ceil(40 * scale) + 1
+    a = math.exp(-1 / scale)
+    one, found = (1 - a) / (1 + a) * a ** np.abs(np.arange(-most, most + 1)), np.ones(1)
+    for weight in weights:
+        spread = np.zeros(2 * most * weight + 1)
+        spread[::weight] = one
+        found = np.convolve(found, spread)
+    return np.arange(found.size) - found.size // 2, found
+
+
+@pytest.mark.parametrize("weights", [(1,), (1, 1), (1, 1, 1, 1), (1, 3), (1, 9), (3, 1, 1), (9, 1, 1, 1), (1, 1, 9, 9)])
+def test_discrete_sums_stay_within_half_a_unit_more(weights):
+    """As shares of the largest weight, which counts whole records; neither the half nor the variance is dispensable."""
+    unit, worst = max(weights), {"both": 0.0, "no half": 0.0, "own variance": 0.0}
+    for scale in SCALES:
+        values, chances = discrete_sum(scale, weights)
+        variance = DiscreteLaplace(scale).variance
+        assert np.sum(chances * values**2) == pytest.approx(variance * sum(w * w for w in weights), rel=1e-6)
+        assert smooth_variance(variance) == pytest.approx(2 * scale**2)
+        for level in LEVELS:
+            spread = rule(level) * math.sqrt(sum(w * w for w in weights)) / unit
+            for name, of_one, more in (("both", 2 * scale**2, HALF), ("no half", 2 * scale**2, 0),
+                                       ("own variance", variance, HALF)):  # fmt: skip
+                missed = np.sum(chances[np.abs(values) / unit > spread * math.sqrt(of_one) + more + 1e-9])
+                worst[name] = max(worst[name], missed / (1 - level))
+    assert worst["both"] <= 1
+    if len(weights) < 3:
+        assert worst["no half"] > 1
+        assert worst["own variance"] > 1
+
+
+def test_a_noise_that_is_always_nothing_has_no_variance():
+    assert smooth_variance(0.0) == 0.0
+    assert 0 < smooth_variance(1e6) - 1e6 < 1 / 6 + 1e-6

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flou.bits import SeededBits
-from flou.central.quantile_ranks import RankMeasurement, Ranks, _deviations, edges_around
+from flou.central.quantile_ranks import RankMeasurement, Ranks, edges_around
 from flou.laws.normal import binomial_quantile
 from flou.mechanisms.quantiles import SortedRecords, Tree
 from flou.mechanisms.quantiles.runs import Runs
+from flou.theory.laplace_sums import rule
 from flou.theory.tails import two_sided
 
 HALF = (Fraction(1, 2),)
@@ -156,9 +157,9 @@ def test_sums_of_noises_have_no_longer_tails_than_one_noise_or_a_normal(level):
         many = generator.integers(1, 8)
         row[:many] = generator.random(many) ** generator.integers(1, 6)
     deviations = np.sqrt(2 * np.sum(scales**2, axis=1))
-    tails = two_sided(scales, np.zeros(400), _deviations(level) * deviations)
+    tails = two_sided(scales, np.zeros(400), rule(level) * deviations)
     assert np.all(tails <= (1 - level) * 1.001 + 1e-9)
-    assert np.any(two_sided(scales, np.zeros(400), 0.9 * _deviations(level) * deviations) > 1 - level)
+    assert np.any(two_sided(scales, np.zeros(400), 0.9 * rule(level) * deviations) > 1 - level)
 
 
 def test_binomial_quantiles():

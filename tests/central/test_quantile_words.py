@@ -123,3 +123,12 @@ def test_decimals_are_parameters():
     )
     assert release.value == 12.35
     assert release.cost.epsilon == 0.9
+
+
+@pytest.mark.parametrize(("epsilon", "level"), [(3, 0.95), (3.9, 0.99), (5, 0.999)])
+def test_intervals_of_truth_values_hold(epsilon, level):
+    """Noise that is nearly always 0 has next to no variance, and is 1 often enough (false alarms: 1e-6)."""
+    values, runs = [False] * 50 + [True] * 50, 2500
+    released = [flou.quantiles(values, flou.quartiles, domain=flou.Boolean(), epsilon=epsilon) for _ in range(runs)]
+    missed = sum(not low[1] <= 0 <= high[1] for low, high in (one.interval(level) for one in released))
+    assert missed <= runs * (1 - level) + 5 * (runs * (1 - level)) ** 0.5

@@ -8,8 +8,8 @@ Error      at each edge of a leaf the noise is a sum of Laplace noises of exact 
 Numerics   exact integers until the noise is drawn
 Limits     a leaf is a ten-thousandth of the range, or one possible value where these are fewer, and coarser in many
            groups; inside a leaf the function lies between its two ends, and no one knows where. Values on an edge are
-           above it, so that at x this is the share of rows below x; of whole numbers, of multiples of a public
-           granularity and of truth values it is the share up to and with x
+           above it, so that at x this is the share of rows below x; of whole numbers and truth values, and of
+           multiples of a public granularity that are few enough to be listed, it is the share up to and with x
 Source     Hay, Rastogi, Miklau, Suciu (2010)
 Proof      docs/explanation/proofs/many_quantiles.md
 """

@@ -67,7 +67,8 @@ class EcdfBand(Uncertainty):
         self._shares: Floats = np.array(
             [one.increasing[place] / one.total if one.total >= 1 else evenly for one in drawn]
         )
-        self._shares[:, 0], self._shares[:, -1] = 0.0, 1.0  # whatever rounding made of them
+        self._shares = np.clip(self._shares, 0.0, 1.0)  # whatever rounding made of them
+        self._shares[:, 0], self._shares[:, -1] = 0.0, 1.0
         self._shown = self._chosen(points)
 
     def _chosen(self, points: int) -> Indices:

@@ -27,7 +27,7 @@ def note_of(drawn: Sequence[Drawn], groups: Sequence[str] | None, chosen_by_flou
         found.append(f"Few rows next to the noise: {', '.join(groups[place] for place in few)}.")
     if any(one.ranks is None for one in drawn):
         found.append(UNPAID)
-    elif not few and chosen_by_flou and any(_wide(one) for one in drawn):
+    elif chosen_by_flou and any(_wide(one) for place, one in enumerate(drawn) if place not in few):
         found.append(NARROWER)
     return " ".join(found)
 

@@ -3,8 +3,8 @@
 Once quantiles are released, edges are laid around them: close together where an interval is likely to end, and farther
 apart elsewhere. The records between edges are counted by a tree with noise of a known law, so that for every edge the
 number of records below it is known up to a known error. An edge can be the quantile only if that number may be the
-wanted one; the others are ruled out one by one. The interval goes from the last edge that is ruled out below to the
-first one that is above.
+wanted one, give or take its error and half a record; the others are ruled out one by one. The interval goes from the
+last edge that is ruled out below to the first one that is above.
 
 It holds for all data. Below the p-quantile q of the data the last edge e <= q has less than p n records, and above it
 the first edge e > q has at least p n. Each of the two is a single edge, whose count is off by more than so many
@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 
 from flou.bits import Bits
 from flou.laws import DiscreteLaplace
-from flou.laws.normal import binomial_quantile, ndtri
+from flou.laws.normal import binomial_quantile
 from flou.mechanisms.quantiles import Records, Tree, TreeDistribution
 from flou.mechanisms.quantiles.tree_consistency import best_shape, prefix_variances, typical_variance, variances
 from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
 from flou.parameters import Relation
+from flou.theory.laplace_sums import HALF, rule, smooth_variance
 
 __all__ = ["RankMeasurement", "Ranks", "edges_around"]
 
@@ -52,13 +53,13 @@ class Ranks:
     """How many records lie below each edge, estimated."""
 
     estimate: TreeDistribution
-    variances: Floats  # of the numbers below edges, around their shares of the total
+    variances: Floats  # of the numbers below edges, around their shares of the total, as if noise were not discrete
     spare: float  # the variance of the total, 0 where it is public
 
     @classmethod
     def of(cls, estimate: TreeDistribution, known_total: bool) -> Ranks:
         """What a tree has counted, over all cells or over runs of them."""
-        noise, b, height = estimate.noise, estimate.branching, estimate.height
+        noise, b, height = smooth_variance(estimate.noise), estimate.branching, estimate.height
         spare = 0.0 if known_total else noise * variances(b, height)[0]
         return cls(estimate, noise * prefix_variances(b, height, known_total=True), spare)
 
@@ -77,8 +78,8 @@ class Ranks:
         ahead = self.estimate.cumulative - float(p) * total
         # squares, because a tree has many edges and every quantile looks at all of them
         off = self._shares - float(p)
-        errors = _deviations(level) ** 2 * (self.variances + off * off * self.spare)
-        beyond = ahead * ahead - errors
+        errors = rule(level) * np.sqrt(self.variances + off * off * self.spare) + HALF
+        beyond = ahead * ahead - errors * errors
         lower, upper = _order_statistics(float(p), total, level) if sampling else (0.0, 0.0)
         first = (ahead >= 0) | (beyond <= lower * lower)
         last = (ahead <= 0) | (beyond <= upper * upper)
@@ -158,15 +159,6 @@ def _deviation(tree: Tree) -> float:
     """The standard error of a count, on average over the edges."""
     moved = tree.height * (2 if tree.relation == "substitute" else 1)
     return math.sqrt(typical_variance(tree.branching, tree.height) * DiscreteLaplace(moved / tree.epsilon).variance)
-
-
-def _deviations(level: float) -> float:
-    """Standard errors to one side with probability (1 - level) / 2, for any sum of Laplace noises.
-
-    One noise alone has the longest tail, and the sum of many is normal; whichever is longer at this level is taken.
-    """
-    tail = (1 - level) / 2
-    return max(float(-ndtri(tail)), math.log(1 / (2 * tail)) / math.sqrt(2))
 
 
 def _order_statistics(p: float, total: float, level: float) -> tuple[float, float]:

@@ -1,7 +1,8 @@
 """Quantiles of a column, one or many, of all rows or by group.
 
 Law        the method's own (``quantile_plan.py`` chooses) on a grid of 2^31 cells, or as many as doubles tell apart, or
-           of the possible values if these are at most 2^20; answers are multiples of a public granularity in any case
+           of the possible values if these are at most 2^20, or fewer in very many groups; answers are multiples of a
+           public granularity in any case
 Guarantee  epsilon-DP in total, the intervals included
 Why        a method reads the records once; then records are counted around its answers, for a share of epsilon
 Error      ranks off by a few times 1/epsilon; an interval holds the data's, or the population's, quantile, whatever

@@ -9,7 +9,9 @@ Why        rule   a Laplace variable is a normal of random variance, hence so is
                   many are normal, and what lies between was computed and stays below (a test repeats that)
            bound  Chernoff: log E exp(m S) <= -r log(1 - m^2 / (2 r)) for S of variance 1, because -log(1 - u) / u
                   increases; for discrete noise (cosh m - 1) / (cosh a - 1) <= m^2 / a^2 for m <= a = 1 / scale
-Limits     the rule for discrete noise needs half a unit more, because |L| + 1/2 is what lies above a discrete noise
+Limits     the rule for discrete noise needs half a unit more (``HALF``), and the variance of the noise of the same
+           scale that is not discrete (``smooth_variance``), because |L| + 1/2 is what lies above a discrete noise:
+           where noise is mostly 0, its own variance says next to nothing about its tails
 Proof      docs/explanation/proofs/many_quantiles.md
 """
 
@@ -22,14 +24,27 @@ import numpy as np
 from flou.laws.law import Floats
 from flou.laws.normal import ndtri
 
-__all__ = ["reach"]
+__all__ = ["HALF", "reach", "rule", "smooth_variance"]
+
+HALF = 0.5
 
 
 def reach(level: float, terms: Floats) -> Floats:
     """So many standard deviations; ``terms`` is r, one number for each sum."""
-    error = 1 - level
-    rule = max(float(ndtri((1 + level) / 2)), math.log(1 / error) / math.sqrt(2))
-    return np.minimum(rule, _chernoff(math.log(2 / error), np.maximum(terms, 1.0)))
+    return np.minimum(rule(level), _chernoff(math.log(2 / (1 - level)), np.maximum(terms, 1.0)))
+
+
+def rule(level: float) -> float:
+    """Standard deviations that are enough for any such sum: one noise alone, very many, and what lies between."""
+    return max(float(-ndtri((1 - level) / 2)), math.log(1 / (1 - level)) / math.sqrt(2))
+
+
+def smooth_variance(variance: float) -> float:
+    """Of the Laplace noise that has the scale of a discrete one with this variance; more, by at most a sixth.
+
+    The variance of discrete noise of scale b is 1 / (2 sinh(1 / 2b)^2), that of the other 2 b^2.
+    """
+    return 0.5 / math.asinh(math.sqrt(0.5 / variance)) ** 2 if variance > 0 else 0.0
 
 
 def _chernoff(wanted: float, r: Floats) -> Floats:

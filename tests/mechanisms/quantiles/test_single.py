@@ -13,11 +13,15 @@ from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.laws.piecewise import PiecewiseConstant
 from flou.mechanisms.quantiles import (
+    CellCounts,
     GridInverseSensitivity,
+    HistogramMethod,
     PermuteAndFlipQuantile,
     QExp,
+    RecExp,
     SmoothInverseSensitivity,
 )
+from flou.mechanisms.quantiles.targets import FARTHEST, Target
 from mechanisms.quantiles.tiny import FAR, PROBABILITIES, RELATIONS, as_counts, follows, in_memory, pairs
 from privacy.exhaustive import loss
 
@@ -172,3 +176,27 @@ def test_mechanisms_are_readable_values():
     assert repr(QExp(0.5, epsilon=1)) == "QExp([0.5], epsilon=1, relation='add-remove')"
     assert isinstance(hash(QExp(0.5, epsilon=1)), int)
     assert len(repr(QExp([0.5] * 1000, epsilon=1))) < 200
+
+
+def test_far_is_far_and_no_farther():
+    """Distances are exact up to 10^9 ranks; what is cut off moves by at most what a record moves the target."""
+    for p in (Fraction(1, 2), Fraction(999_999_999, 10**9), Fraction(123_456_789, 10**9), Fraction(1)):
+        for rows in (7, 10**9, 10**10, 2**40, 2**53):
+            target = Target(p, rows)
+            counts = [c for c in (0, 1, rows // 3, rows - 1, rows, target.rank, target.rank - 1) if 0 <= c <= rows]
+            exact = [max(-FARTHEST, min(p.numerator * rows - c * p.denominator, FARTHEST)) for c in counts]
+            assert target.beyond(np.array(counts, dtype=np.int64)).tolist() == exact
+            more = Target(p, rows + 1)  # a record comes, below or not
+            for count, before in zip(counts, exact, strict=True):
+                kept, moved = more.beyond(np.array([count, count + 1], dtype=np.int64)).tolist()
+                assert 0 <= kept - before <= p.numerator
+                assert 0 <= before - moved <= p.denominator - p.numerator
+
+
+@pytest.mark.parametrize("method", [QExp, GridInverseSensitivity, PermuteAndFlipQuantile, RecExp, HistogramMethod])
+def test_more_records_than_products_can_hold(method):
+    """Nobody refuses a table by its size: of 2^40 records in three cells the fine quantile is in the last."""
+    rows = 2**40
+    records = CellCounts([0, 1, 2], [rows // 4, rows // 2, rows // 4], cells=4)
+    found = {int(method(Fraction(999_999_999, 10**9), epsilon=1).sample(records)[0]) for _ in range(5)}
+    assert found <= {2, 3}

@@ -13,7 +13,7 @@ from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace
 from flou.mechanisms import Laplace
-from flou.mechanisms.quantiles import CellCounts, SortedRecords
+from flou.mechanisms.quantiles import CellCounts, HistogramMethod, SortedRecords
 from flou.mechanisms.quantiles.tree import Tree, TreeDistribution
 from flou.mechanisms.quantiles.tree_consistency import consistent, evened, increasing, prefix_variances
 from mechanisms.quantiles.tiny import RELATIONS, as_counts, in_memory, pairs
@@ -232,3 +232,18 @@ def test_errors_in_ranks(relation, most):
         assert found[-1].tolist() == tree.sample(counts, bits=SeededBits(seed)).tolist()
     off = np.abs(np.searchsorted(codes, np.array(found)) - 2000 * np.arange(1, 10))
     assert 4 < off.mean() < most
+
+
+@pytest.mark.parametrize("bits", [40, 47, 48, 55, 62])
+def test_edges_of_the_largest_grids_increase(bits):
+    """A record is in one node of each level however many cells there are: products of 64 bits would wrap."""
+    cells = (1 << bits) - 3
+    for tree in (Tree([0.5], epsilon=1), Tree([0.5], epsilon=1, branching=10, height=4)):
+        edges = tree.edges(cells)
+        assert edges.tolist() == [i * cells // (edges.size - 1) for i in range(edges.size)]
+        for code in (0, 1, cells // 3, cells - 1):
+            moved = np.abs(
+                tree.counts(SortedRecords([code], cells=cells)) - tree.counts(SortedRecords([], cells=cells))
+            )
+            assert moved.sum() == tree.noise(cells).sensitivity
+    assert np.all(np.diff(HistogramMethod([0.5], epsilon=1).edges(cells)) > 0)

@@ -33,5 +33,5 @@ class GridInverseSensitivity(SingleQuantile):
 
 def signed_distance(target: Target, lt: Integers, le: Integers) -> Integers:
     """From the target to the ranks lt to le, in its units: below 0 between them."""
-    scores: Integers = np.maximum(target.place - le * target.unit, lt * target.unit - target.place)
+    scores: Integers = np.maximum(target.beyond(le), -target.beyond(lt))
     return scores

@@ -29,8 +29,9 @@ from flou.mechanisms.above_threshold import AboveThreshold
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import AnswerLaw
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
-from flou.mechanisms.quantiles.records import Records
-from flou.parameters import Number, Relation, integer
+from flou.mechanisms.quantiles.records import Records, equal_parts
+from flou.mechanisms.quantiles.targets import Target
+from flou.parameters import LARGEST, Number, Relation, integer
 
 __all__ = ["HistogramMethod", "rates"]
 
@@ -64,7 +65,7 @@ class Walk:
         # f_i up to a bin must reach p n and not less than 1; from a bin on it must exceed (1 - p) n
         threshold = 1 if down or q == 0 else 0
         search = AboveThreshold(
-            threshold=threshold, sensitivity=q.denominator, epsilon=u + v, split=u / (u + v), monotone=True
+            threshold=threshold, sensitivity=q.denominator, epsilon=min(u + v, LARGEST), split=u / (u + v), monotone=True
         )
         return cls(q, down, search)
 
@@ -72,8 +73,7 @@ class Walk:
         """In the order of the walk, from the numbers of records below the edges of the bins."""
         rows = int(below[-1])
         counted = rows - below[-2::-1] if self.down else below[1:]
-        queries: Integers = counted * self.probability.denominator - self.probability.numerator * rows
-        return queries
+        return -Target(self.probability, rows).beyond(counted)
 
     def cells(self, edges: Integers) -> Integers:
         """What each bin of the walk answers, and after them the answer where none passes."""
@@ -123,7 +123,7 @@ class HistogramMethod(QuantileMechanism):
     def edges(self, cells: int) -> Integers:
         """The first cell of each bin, and the end of the last; a bin holds at least one cell."""
         bins = min(self.bins, cells)
-        return np.arange(bins + 1, dtype=np.int64) * cells // bins
+        return equal_parts(cells, bins)
 
     def answers(self, records: Records, bits: Bits) -> Integers:
         edges = self.edges(records.cells)

@@ -28,4 +28,4 @@ class QExp(SingleQuantile):
 
     def score(self, target: Target, lt: Integers, le: Integers) -> Integers:
         del lt
-        return np.abs(le * target.unit - target.place)
+        return np.abs(target.beyond(le))

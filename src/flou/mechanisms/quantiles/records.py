@@ -20,10 +20,18 @@ from flou.errors import InvalidData
 from flou.mechanisms.mechanism import Integers
 from flou.parameters import integer
 
-__all__ = ["LARGEST_GRID", "MOST_CELLS", "CellCounts", "Records", "SortedRecords"]
+__all__ = ["LARGEST_GRID", "MOST_CELLS", "CellCounts", "Records", "SortedRecords", "equal_parts"]
 
 MOST_CELLS = 2**40  # of a grid of answers: ranks times cells stay far from 64 bits
 LARGEST_GRID = 2**62  # of any records: codes and their differences are 64-bit integers
+
+
+def equal_parts(cells: int, parts: int) -> Integers:
+    """The edges floor(i cells / parts) of parts of a grid, without a product that leaves 64 bits."""
+    each, left = divmod(cells, parts)
+    place = np.arange(parts + 1, dtype=np.int64)
+    edges: Integers = place * each + place * left // parts
+    return edges
 
 
 class Records(ABC):

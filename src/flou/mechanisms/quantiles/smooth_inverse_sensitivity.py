@@ -55,7 +55,7 @@ class SmoothInverseSensitivity(SingleQuantile):
         return self.epsilon / 2 if self.relation == "substitute" else super().rate
 
     def score(self, target: Target, lt: Integers, le: Integers) -> Integers:
-        low, high = target.place - le * target.unit, lt * target.unit - target.place
+        low, high = target.beyond(le), -target.beyond(lt)
         if self.relation == "substitute":
             low, high = target.rank - le, lt - target.rank + 1
         scores: Integers = np.maximum(np.maximum(low, high), 0)

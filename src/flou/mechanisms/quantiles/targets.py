@@ -1,8 +1,9 @@
 """Which quantiles are wanted, exactly: probabilities as fractions, and the ranks they stand for.
 
 The p-quantile of n records is the record of rank ceil(p n) (the first one for p = 0). All methods aim at the real
-number p n, with p a fraction whose denominator is at most 10^9, so that ranks times denominators stay whole, and fit
-into 64 bits up to 9 10^9 records.
+number p n, with p a fraction whose denominator is at most 10^9, so that ranks times denominators stay whole. They fit
+into 64 bits because what is farther than 2^60 of these units, 10^9 ranks or more, counts as being so far: when a
+record comes or goes, that moves by no more than before, so that guarantees stay.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from flou.errors import InvalidParameter
+from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, probability
 
 __all__ = ["MOST_QUANTILES", "Target", "fractions_of", "rank_of"]
 
 MOST_QUANTILES = 10_000
 FINEST = 10**9
+FARTHEST = 2**60  # units: differences of scores fit into 64 bits too
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,12 @@ class Target:
     def unit(self) -> int:
         return self.probability.denominator
 
-    @property
-    def place(self) -> int:
-        """p n, in units."""
-        return self.probability.numerator * self.rows
+    def beyond(self, counts: Integers) -> Integers:
+        """p n minus some numbers of records, in units, up to ``FARTHEST`` in either direction."""
+        whole, part = divmod(self.probability.numerator * self.rows, self.unit)
+        ranks = FARTHEST // self.unit + 1
+        found: Integers = np.clip(np.clip(whole - counts, -ranks - 1, ranks) * self.unit + part, -FARTHEST, FARTHEST)
+        return found
 
     @property
     def rank(self) -> int:

@@ -30,7 +30,7 @@ from flou.laws import Independent
 from flou.mechanisms.laplace import Laplace
 from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
-from flou.mechanisms.quantiles.records import Records
+from flou.mechanisms.quantiles.records import Records, equal_parts
 from flou.mechanisms.quantiles.tree_consistency import (
     MOST_LEAVES,
     WIDEST,
@@ -146,8 +146,7 @@ class Tree(TreeShaped):
     def edges(self, cells: int) -> Integers:
         """The first cell of each leaf, and the end of the last; a leaf may be empty where cells are few."""
         leaves = self.branching ** self.levels(cells)
-        edges: Integers = np.arange(leaves + 1, dtype=np.int64) * cells // leaves
-        return edges
+        return equal_parts(cells, leaves)
 
     def counts(self, records: Records) -> Integers:
         """The counts of all nodes below the root, level by level from the top."""

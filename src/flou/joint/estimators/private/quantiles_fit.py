@@ -19,6 +19,7 @@ from flou.joint.masking.noise import NoiseShare
 from flou.mechanisms.quantiles.tree import Tree, TreeDistribution
 from flou.mechanisms.quantiles.tree_consistency import consistent, prefix_variances, variances
 from flou.parameters import Number, open_probability
+from flou.theory.laplace_sums import HALF, rule, smooth_variance
 
 __all__ = ["PrivateQuantilesFit"]
 
@@ -81,17 +82,15 @@ class PrivateQuantilesFit(Fit):
         The pair holds all leaves for which neither is refuted. The estimate of C_i - p N has the variance of C_i for a
         known N, plus (i/L - p)^2 times that of N: the two parts are uncorrelated (L leaves).
         """
-        from scipy.special import ndtri
-
-        reach = -float(ndtri(float((1 - open_probability("level", level)) / 2)))
+        reach = rule(float(open_probability("level", level)))
         b, height, edges = self.tree.branching, self.tree.height, self.distribution.edges
         place = np.arange(len(edges)) / (len(edges) - 1)
-        noise = TotalNoise(self.share, self.parties).variance
+        noise = smooth_variance(TotalNoise(self.share, self.parties).variance)
         known, total = prefix_variances(b, height, known_total=True), variances(b, height)[0]
         pairs = []
         for p in self.probabilities:
             ahead = self.distribution.cumulative - p * self.distribution.total
-            slack = reach * np.sqrt(noise * (known + (place - p) ** 2 * total))
+            slack = reach * np.sqrt(noise * (known + (place - p) ** 2 * total)) + HALF
             possible = np.flatnonzero((ahead[:-1] <= slack[:-1]) & (ahead[1:] >= -slack[1:]))
             first, last = (possible[0], possible[-1]) if possible.size else (0, len(edges) - 2)
             pairs.append((edges[first], max(edges[last + 1] - 1, edges[first])))

@@ -65,7 +65,11 @@ class Walk:
         # f_i up to a bin must reach p n and not less than 1; from a bin on it must exceed (1 - p) n
         threshold = 1 if down or q == 0 else 0
         search = AboveThreshold(
-            threshold=threshold, sensitivity=q.denominator, epsilon=min(u + v, LARGEST), split=u / (u + v), monotone=True
+            threshold=threshold,
+            sensitivity=q.denominator,
+            epsilon=min(u + v, LARGEST),
+            split=u / (u + v),
+            monotone=True,
         )
         return cls(q, down, search)
 

@@ -60,7 +60,8 @@ def plot(release: Release, path: str | Path | None = None) -> Figure:
         axes.spines[["left", "bottom"]].set_color(GREY)
         axes.tick_params(colors=GREY, labelcolor=INK, labelsize=9)
     panels[0].set_title(release.title, loc="left", color=INK, fontsize=12, fontweight="bold", parse_math=False)
-    panels[0].legend(loc="best", frameon=False, fontsize=9 if len(panels) == 1 else 7, labelcolor=INK)
+    shapes, names = panels[0].get_legend_handles_labels()
+    figure.legend(shapes, names, loc="outside upper right", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
     figure.supxlabel(cost_line(release.cost), x=0.01, ha="left", fontsize=8, color=GREY, wrap=True, parse_math=False)
     if path is not None:
         _save(figure, Path(path))
@@ -138,11 +139,21 @@ def _draw_columns(axes: Axes, lines: list[Entry], *, bars: bool) -> None:
     places, values = list(range(len(lines))), [entry.value for entry in lines]
     if bars:
         axes.bar(places, values, width=1.0, color=BLUE, label="released")
-    errors, dots = _errors(lines, "data"), "none" if bars else "."
-    axes.errorbar(places, values, yerr=errors, fmt=dots, color=INK, elinewidth=0.8, label="95 % interval, these rows")
-    chosen = places[:: max(1, len(places) // 4)]
+    for of, name, colour, wide in (("population", "population", RED, 0.5), ("data", "these rows", INK, 1.0)):
+        dots = "none" if bars or of == "population" else "."
+        style: dict[str, Any] = {"color": colour, "elinewidth": wide, "label": f"95 % interval, {name}"}
+        axes.errorbar(places, values, yerr=_errors(lines, of), fmt=dots, **style)
+    chosen = _ticks(len(places))
     axes.set_xticks(chosen, [_short(lines[i].label) for i in chosen], parse_math=False)
+    fitting = Axis.around([*worth_drawing(lines), *values], 0, 1, zero=bars)
+    axes.set_ylim(fitting.low, fitting.high)
     axes.yaxis.set_major_formatter("{x:,g}")
+
+
+def _ticks(many: int) -> list[int]:
+    """About four of so many places; of 99 percentiles the 25th, the 50th and the 75th."""
+    quarter = (many + 1) // 4
+    return list(range(quarter - 1, many, quarter) if (many + 1) % 4 == 0 else range(0, many, max(1, many // 4)))
 
 
 def _short(label: str) -> str:

@@ -66,6 +66,8 @@ def draw_curves(figure: Figure, curves: Sequence[Curve], names: Sequence[str]) -
         axes.step(curve.places, curve.values, where="post", color=INK, lw=1.4, label="released")
         axes.set_ylim(-0.02, 1.02)
         axes.xaxis.set_major_formatter("{x:,g}")
+        if columns > 1:
+            axes.locator_params(axis="x", nbins=6 // columns)  # labels of neighbours do not meet
         if name:
             axes.text(0.03, 0.92, name, transform=axes.transAxes, fontsize=9, color=INK, parse_math=False)
     for spare in panels[len(curves) :]:

@@ -397,3 +397,18 @@ def test_shares_are_shares_whatever_rounding_does():
         )
         assert np.all(np.diff(release.value) >= 0)
         assert release.value.max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("domain", "points", "shown"),
+    [
+        (Integers(0, 120), 100, [str(x) for x in range(0, 121, 2)]),
+        (Interval(0, 200_000, granularity=100), 100, [str(x) for x in range(0, 200_001, 2500)]),
+        (Integers(1, 1000), 5, ["1", "251", "501", "751", "1000"]),
+        (Integers(1, 3), 2, ["1", "3"]),
+        (Integers(1, 3), 3, ["1", "2", "3"]),
+    ],
+)
+def test_points_that_are_shown_are_round(domain, points, shown):
+    """In round steps from the lower bound, the upper one always, and no more than asked for."""
+    assert flou.ecdf([2] * 10, domain=domain, points=points, epsilon=1).labels == tuple(shown)

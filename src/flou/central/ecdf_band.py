@@ -38,6 +38,7 @@ __all__ = ["EcdfBand"]
 
 Indices = NDArray[np.int64]
 
+ROUND = (1, 2, 4, 5, *(digits * 10**power for power in range(18) for digits in (10, 20, 25, 40, 50)))  # steps
 RARE = 2.5  # standard deviations beyond which the skewness of counts matters
 
 
@@ -72,14 +73,15 @@ class EcdfBand(Uncertainty):
         self._shown = self._chosen(points)
 
     def _chosen(self, points: int) -> Indices:
-        """Which edges are shown: all but the first, if these are few; every second or third possible value, and so on;
-        or those closest to equally spaced ones.
+        """Which edges are shown: all but the first, if these are few; every second, fourth, fifth, ... possible value
+        from the lower bound on, and the last; or those closest to equally spaced ones.
         """
         many = self._edges.size - 1
         if many <= points:
             return np.arange(1, many + 1)
         if many == self._grid.cells and self._grid.granular:
-            return np.arange(many, 0, -math.ceil(many / points))[::-1]
+            step = next(step for step in ROUND if -(-(many - 1) // step) < points)
+            return np.append(np.arange(1, many, step), many)
         wanted = self._grid.cells * np.arange(1, points + 1) / points
         after = np.searchsorted(self._edges, wanted)
         nearer = wanted - self._edges[after - 1] < self._edges[after] - wanted

@@ -176,6 +176,16 @@ def test_where(run, folder):
     assert tree["answers"][0]["value"] == truth
 
 
+def test_method_of_quantiles(run, folder):
+    """It is asked for once, and holds for all quantiles of the call; means have none."""
+    asks = ("--ask", "quantiles 'net salary' 0.1 0.5", "--ask", "iqr 'net salary'", "--ask", "mean age")
+    result = run(*asks, "--epsilon", "3", "--method", "focused", "--json", "m.json")
+    assert result.exit_code == 0
+    answers = json.loads((folder / "m.json").read_text())["answers"]
+    assert [one["certificate"]["mechanism"]["name"] for one in answers[:2]] == ["quantiles, focused"] * 2
+    assert answers[0]["certificate"]["mechanism"]["probabilities"] == [0.1, 0.5]
+
+
 def test_budget(run):
     """A call that exceeds the budget is refused before anything is read, and one that fits is answered."""
     assert "requested epsilon 1, remaining epsilon 0.5" in refused(
@@ -274,6 +284,8 @@ def test_installed_command(folder):
         (["--ask", "count", "--budget", "x"], "--budget must be a positive number"),
         (["--ask", "count", "--where", "age >="], "a constant is expected after '>='"),
         (["--ask", "count", "--where", "agee > 1"], "There is no column 'agee'"),
+        (["--ask", "count", "--method", "focused"], "--method is for quantiles"),
+        (["--ask", "median age", "--method", "magic"], "method must be one of 'auto'"),
         (["--ask", "count", "--json", "out.txt"], "--json must end in .json"),
         (["--ask", "count", "--html", "missing/out.html"], "--html must be a file that can be written"),
     ],

@@ -15,7 +15,7 @@ from typing import Any
 from flou.ask.questions import Asked, keys_in, parsed
 from flou.ask.shares import epsilon_of, shares
 from flou.bits import SYSTEM, Bits
-from flou.central import Budget, Keys, Question, open_table
+from flou.central import Budget, Keys, Quantiles, Question, open_table
 from flou.central.in_groups import InGroups
 from flou.central.keys import Selection
 from flou.domain import Schema
@@ -73,9 +73,13 @@ def ask_file(
     where: str | None = None,
     budget: str | None = None,
     delta: str | None = None,
+    method: str | None = None,
     bits: Bits = SYSTEM,
 ) -> Answers:
-    """Ask a file several questions together; ``epsilon`` is what all of them cost, ``delta`` all keys together."""
+    """Ask a file several questions together; ``epsilon`` is what all of them cost, ``delta`` all keys together.
+
+    ``method`` says how quantiles are found.
+    """
     if not asks:
         raise InvalidParameter(
             "There is no question.",
@@ -89,6 +93,8 @@ def ask_file(
     kept = None if where is None else condition(where)
     purse = _budget(cap, total, schema, delta)
     questions = [one.question(part) for one, part in zip(asked, parts, strict=True)]
+    if method is not None:
+        questions = _with_method(questions, method)
     table = open_table(path, schema=schema, budget=purse, bits=bits)
     view = table if kept is None else table.where(kept)
     # the keys first: certificates are a chain, and the answers stand in its order
@@ -115,6 +121,17 @@ def _with_delta(asks: Sequence[str], schema: Schema, delta: str | None) -> list[
         return asked
     part = epsilon_of("--delta", delta) / len(keys)
     return [replace(one, delta=part) if one.statistic == "keys" else one for one in asked]
+
+
+def _with_method(questions: list[Question], method: str) -> list[Question]:
+    """Those for quantiles, to be found in a way that was asked for."""
+    if not any(isinstance(one, Quantiles) for one in questions):
+        raise InvalidParameter(
+            "--method is for quantiles, and none are asked for.",
+            "It says how they are found; other statistics have no choice.",
+            "Leave it out, or ask for example --ask 'deciles salary'.",
+        )
+    return [replace(one, method=method) if isinstance(one, Quantiles) else one for one in questions]
 
 
 def _budget(cap: Fraction, total: Fraction, schema: Schema, delta: str | None) -> Guarantee | Fraction:

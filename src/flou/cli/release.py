@@ -80,6 +80,9 @@ def show_release(
     delta: Annotated[
         str | None, typer.Option(help="For keys: how likely one may show that only one person has, such as 1e-8.")
     ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="For quantiles: focused has narrow intervals, joint near answers; auto without.")
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="Also write answers and certificates here, a .json file.")] = None,
     html: Annotated[Path | None, typer.Option(help="Also write a page with plots here, an .html file.")] = None,
 ) -> None:
@@ -88,7 +91,15 @@ def show_release(
         if out is not None:
             checked_out(option, out, ending, (data, schema))
     answers = ask_file(
-        data, schema=known, asks=ask, epsilon=epsilon, split=split, where=where, budget=budget, delta=delta
+        data,
+        schema=known,
+        asks=ask,
+        epsilon=epsilon,
+        split=split,
+        where=where,
+        budget=budget,
+        delta=delta,
+        method=method,
     )
     # Paid for is paid for: the files come first, in case nobody reads the screen to its end, and a disk that fails
     # does not keep the answers from the screen.

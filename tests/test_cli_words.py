@@ -59,6 +59,8 @@ SCHEMA = flou.Schema(
         ("quantile age 0.9", Quantiles("age", Fraction(9, 10), 1, statistic="0.9-quantile")),
         ("quantiles age 0.25 .5 0.75", Quantiles("age", quartiles, 1, statistic="quantiles")),
         ("quantiles age 0.5", Quantiles("age", (Fraction(1, 2),), 1, statistic="quantiles")),
+        ("quantiles age 4_", Quantiles("age", quartiles, 1, statistic="quantiles")),
+        ("quantile age 0.9999999", Quantiles("age", Fraction(9999999, 10**7), 1, statistic="0.9999999-quantile")),
         ("quantiles age 4", Quantiles("age", quartiles, 1, statistic="quantiles")),
         (
             "quantiles age by g",
@@ -122,6 +124,7 @@ def test_a_question_can_be_asked_again(statistic, name, by):
         ("quantile age -0.5", "must be a probability"),
         ("quantile age 0.1 0.5", "It is asked as: quantile C P [by G]"),
         ("quantiles age 0.1 50", "shares lie between 0 and 1"),
+        ("quantiles age +4", "parts must be a whole number"),
         ("percentile age 0.9", "Perhaps 'quantile' was meant, for example --ask 'quantile salary 0.9 by department'"),
         ("percentiles age", "Perhaps 'quantiles' was meant"),
         ("quantiles age 20_000", "would have 19999 answers"),

@@ -33,6 +33,7 @@ __all__ = [
     "open_probability",
     "probability",
     "rounded_up",
+    "shown",
 ]
 
 Number: TypeAlias = int | float | Fraction | Decimal
@@ -98,7 +99,7 @@ def rounded_up(value: Fraction) -> float:
 def shown(value: Any) -> str:
     """A public parameter as an error message quotes it: short, whatever was passed."""
     if isinstance(value, Decimal):
-        value = math.nan if value.is_snan() else float(value)
+        return f"{value:.20g}" if value.is_finite() else str(value)
     if isinstance(value, int | Fraction) and not -(10**40) < value < 10**40:
         return "a huge number"
     if isinstance(value, Fraction):

@@ -70,7 +70,7 @@ def test_a_granularity_that_fits_no_bounds_is_no_granularity_of_answers():
     """Multiples are counted from the lower bound; where none is the upper bound, nothing is rounded."""
     grid = QuantileGrid.of("x", flou.Interval(0, 20_000.005, cells=2**16, granularity=0.01), 1, True)
     assert grid.grain is None
-    assert QuantileGrid.of("x", flou.Interval(5, 20_005, granularity=0.01), 1, True).grain == 0.01
+    assert QuantileGrid.of("x", flou.Interval(5, 20_005, granularity=0.01), 1, True).grain == Fraction(1, 100)
 
 
 ODD = [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import flou
+from flou.central.few_rows import few_rows
 from flou.central.quantile_notes import NARROWER, UNPAID
 from flou.errors import InvalidParameter
 
@@ -33,6 +34,21 @@ def test_answers_and_ends_are_the_decimals_that_values_are(value, bounds, granul
     assert high - low < 1.5 * granularity
     written = f"{value:,}"
     assert f"  {written}   95 %" in repr(release)
+
+
+def test_differences_and_thirds_are_exact_too():
+    """0.7 - 0.1 is 0.6, and a hundred is a multiple of a third."""
+    tenths = np.repeat(np.arange(11) / 10, 400)
+    for _ in range(20):
+        release = flou.iqr(tenths, bounds=(0, 1), granularity=0.1, epsilon=5)
+        assert release.value in np.arange(11) / 10
+        low, high = release.interval()
+        assert low in np.arange(11) / 10
+        assert low <= 0.6 <= high
+    release = flou.median([100.0] * 400, bounds=(0, 100), granularity=1 / 3, epsilon=5)
+    assert release.value == 100
+    assert release.interval() == (100, 100)
+    assert "100.000   95 %" in repr(release)
 
 
 def test_intervals_on_a_fine_granularity_cover():
@@ -75,6 +91,8 @@ def test_groups_without_rows_are_named(asked):
     table = flou.open(full, schema=schema)
     for release in (table.group_by("d").deciles("x", epsilon=1, **asked), table.group_by("d").boxplot("x", epsilon=1)):
         assert "Few rows next to the noise: empty." in release.note
+    many = [i / 1000 for i in range(1, 1000)]  # read off the same counts as a few
+    assert "Few rows" not in flou.quantiles(np.arange(9999.0), many, bounds=(0, 10**4), epsilon=0.5, **asked).note
     alone = flou.deciles if "method" in asked else 0.5
     few = flou.quantiles([], alone, bounds=(0, 1), epsilon=1, relation="substitute", **asked)
     assert "Few rows next to the noise: the answers may be far off." in few.note
@@ -132,3 +150,10 @@ def test_intervals_of_truth_values_hold(epsilon, level):
     released = [flou.quantiles(values, flou.quartiles, domain=flou.Boolean(), epsilon=epsilon) for _ in range(runs)]
     missed = sum(not low[1] <= 0 <= high[1] for low, high in (one.interval(level) for one in released))
     assert missed <= runs * (1 - level) + 5 * (runs * (1 - level)) ** 0.5
+
+
+def test_a_few_groups_are_named():
+    """A note is a line, however many groups there are."""
+    assert few_rows([]) == ""
+    assert few_rows(["a", "b"]) == "Few rows next to the noise: a, b."
+    assert few_rows([str(i) for i in range(400)]).endswith("6, 7 and 392 more.")

@@ -69,13 +69,13 @@ class Asked:
     def __str__(self) -> str:
         words = [self.statistic, *(_quoted(name) for name in (self.column, *self.others) if name)]
         words += [] if self.number is None else [str(self.number)]
-        words += [f"{float(share):.6g}" for share in self.shares]
+        words += [f"{float(share):.10g}" for share in self.shares]
         return " ".join(words + ([] if self.by is None else ["by", _quoted(self.by)]))
 
     @property
     def title(self) -> str:
         """The question as a heading."""
-        kind, shares = STATISTICS[self.statistic], ", ".join(f"{float(share):.6g}" for share in self.shares)
+        kind, shares = STATISTICS[self.statistic], ", ".join(f"{float(share):.10g}" for share in self.shares)
         number = f" ({shares})" if shares and kind.shares > 1 else ""
         number = number if self.number is None else f" ({self.number} {kind.number})"
         share = f"{shares}-" if kind.shares == 1 else ""
@@ -125,7 +125,7 @@ STATISTICS: dict[str, Statistic] = {
         number="bins",
     ),
     "quantile": Statistic(
-        lambda a, e: Quantiles(a.column, a.shares[0], e, by=a.by, statistic=f"{float(a.shares[0]):.6g}-quantile"),
+        lambda a, e: Quantiles(a.column, a.shares[0], e, by=a.by, statistic=f"{float(a.shares[0]):.10g}-quantile"),
         shares=1,
     ),
     "quantiles": Statistic(
@@ -265,8 +265,8 @@ def _read(text: str, found: list[Token]) -> Asked:
         numbers = list(takewhile(lambda token: token.kind == "number", rest))
         if statistic.shares == 1 and len(numbers) != 1:
             raise refused(f"{word} needs one share of the rows, such as 0.9")
-        if statistic.shares == 1 or len(numbers) > 1 or (numbers and not numbers[0].text.replace("_", "").isdigit()):
-            given = [float(token.text.replace("_", "")) for token in numbers]
+        given = [float(token.text.replace("_", "")) for token in numbers]
+        if statistic.shares == 1 or len(given) > 1 or (given and given[0] < 1):
             if any(share > 1 for share in given):
                 raise refused("shares lie between 0 and 1: for a percentile of 90 write 0.9")
             parts["shares"], rest = tuple(probability("P", share) for share in given), rest[len(numbers) :]
@@ -274,7 +274,7 @@ def _read(text: str, found: list[Token]) -> Asked:
         digits = rest.pop(0).text
         if not digits.replace("_", "").isascii() or not digits.replace("_", "").isdigit() or len(digits) > 9:
             raise refused(f"{statistic.number} must be a whole number, got {shown(digits)}")
-        parts["number"] = int(digits)
+        parts["number"] = int(digits.replace("_", ""))
     if statistic.by and len(rest) >= 2 and rest[0].says("by") and rest[1].is_name:
         parts["by"] = rest[1].text
         rest = rest[2:]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from flou.bits import Bits
 from flou.central.bins import names_of
+from flou.central.few_rows import few_rows
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.question import Context, Draft
@@ -123,5 +124,4 @@ class ColumnQuestion(PricedQuestion):
 
 def _small(groups: tuple[Any, ...], labels: tuple[str, ...]) -> str:
     """Groups whose released size is within the noise are flagged, without a look at the exact one."""
-    small = [label for label, group in zip(labels, groups, strict=True) if group.rows < FEW * group.scale]
-    return f"Few rows next to the noise: {', '.join(small)}." if small else ""
+    return few_rows([label for label, group in zip(labels, groups, strict=True) if group.rows < FEW * group.scale])

@@ -47,7 +47,7 @@ class QuantileCalls(ABC):
         """The value below which a share p of the rows lies."""
         one = probability("p", p)
         return self._one(
-            Quantiles(column, one, epsilon, method, intervals, self._grouping, f"{float(one):.6g}-quantile")
+            Quantiles(column, one, epsilon, method, intervals, self._grouping, f"{float(one):.10g}-quantile")
         )
 
     def quantiles(

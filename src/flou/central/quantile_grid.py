@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class QuantileGrid:
     bounds: tuple[float, float]
     granular: bool  # whether a cell holds one possible value only: its middle
     whole: bool  # whether values are whole numbers
-    grain: float | None = None  # the public granularity: answers and ends of intervals are multiples of it
+    grain: Fraction | None = None  # the public granularity: answers and ends of intervals are multiples of it
 
     @classmethod
     def of(cls, column: str, domain: Any, groups: int, looks_again: bool) -> QuantileGrid:
@@ -110,13 +111,13 @@ class QuantileGrid:
         """How far what is released for a cell is from a value in it, at the most."""
         if self.granular or (self.grain is not None and self._step < self.grain / 2):
             return 0.0
-        return self._step / 2 + (self.grain or 0.0) / 2
+        return self._step / 2 + float(self.grain or 0) / 2
 
     @property
     def places(self) -> tuple[int | None, int | None]:
         """Powers of ten: quantiles are nearer than their intervals tell, and lie on multiples of a granularity."""
         low, high = self.bounds
-        finest = 0 if self.whole else None if self.grain is None else last_place(low, self.grain)
+        finest = 0 if self.whole else None if self.grain is None else last_place(low, float(self.grain))
         return place_of((high - low) / LEGIBLE), finest
 
     def _place(self, cells: NDArray[Any], into: float) -> NDArray[np.float64]:
@@ -144,11 +145,16 @@ class QuantileGrid:
         Ends of intervals move to the nearest as well: rounding keeps the order, so that what lies between two places
         lies between their multiples after rounding, and a multiple stays what it is.
         """
-        if self.grain is None:
-            return values
-        start, grain = exact(self.bounds[0]), exact(self.grain)
-        multiples = np.round((values - self.bounds[0]) / self.grain).tolist()
-        return np.array([float(start + int(k) * grain) for k in multiples], dtype=np.float64)
+        return values if self.grain is None else self._multiples(values, self.bounds[0])
+
+    def _multiples(self, values: NDArray[np.float64], start: float) -> NDArray[np.float64]:
+        assert self.grain is not None
+        origin, multiples = exact(start), np.round((values - start) / float(self.grain)).tolist()
+        return np.array([float(origin + int(k) * self.grain) for k in multiples], dtype=np.float64)
+
+    def apart(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far apart values are: 0.7 - 0.1 is 0.6, where tenths are public, and no double beside it."""
+        return high - low if self.grain is None else self._multiples(high - low, 0.0)
 
 
 def _multiples(domain: Any) -> int | None:
@@ -159,9 +165,10 @@ def _multiples(domain: Any) -> int | None:
     return round(steps) + 1 if abs(steps - round(steps)) <= 1e-9 * steps else None
 
 
-def _grain(domain: Any) -> float | None:
-    """The public granularity, if the bounds fit it."""
-    return domain.granularity if _multiples(domain) is not None else None
+def _grain(domain: Any) -> Fraction | None:
+    """The public granularity, if the bounds fit it: as exact as they are, 1/3 of a unit too."""
+    many = _multiples(domain)
+    return None if many is None else (exact(domain.upper) - exact(domain.lower)) / (many - 1)
 
 
 def _possible_values(domain: Any, most: int) -> Interval | Integers | Boolean | None:

@@ -55,7 +55,7 @@ from flou.mechanisms.quantiles.tree import BRANCHING, HEIGHT
 from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
 from flou.parameters import Relation
 
-__all__ = ["METHODS", "Drawn", "QuantilePlan"]
+__all__ = ["COUNTED", "METHODS", "Drawn", "QuantilePlan"]
 
 SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer one quantile
 COUNTED = ("tree", "focused")  # of these, intervals are free

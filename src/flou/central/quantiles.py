@@ -95,7 +95,7 @@ class Quantiles(Question):
         records, look = grid.records(np.atleast_2d(found[0]), context.tally, by, _likely(plan, grid.cells))
         drawn = plan.draw_each(records, context.bits, 1 << grid.shift, look)
         chosen = dict.fromkeys(one.plan.choice for one in drawn)
-        values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]))
+        values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]), grid)
         groups = None if self.by is None else names_of(context.domain(self.by))
         labels = self._labels(plan, groups)
         return Draft(
@@ -117,16 +117,18 @@ class Quantiles(Question):
             keys={} if self.by is None else {"group_keys": "public", "column": self.by},
         )
 
-    def _values(self, quantiles: Floats) -> Floats:
+    def _values(self, quantiles: Floats, grid: QuantileGrid) -> Floats:
         """What is told of the quantiles."""
+        del grid
         return quantiles
 
-    def _ends(self, found: Callable[[float], Ends], level: float) -> Ends:
+    def _ends(self, found: Callable[[float], Ends], level: float, grid: QuantileGrid) -> Ends:
         """The intervals of what is told, from those of the quantiles at any level."""
+        del grid
         return found(level)
 
     def _labels(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        names = [f"{100 * float(p):.6g} %" for p in plan.probabilities]
+        names = [f"{100 * float(p):.10g} %" for p in plan.probabilities]
         if isinstance(self.probabilities, Fraction):  # one, and no list of them
             return groups
         return tuple(names) if groups is None else tuple(f"{group}: {name}" for group in groups for name in names)
@@ -135,12 +137,12 @@ class Quantiles(Question):
 class Range(Quantiles):
     """How far apart two quantiles are."""
 
-    def _values(self, quantiles: Floats) -> Floats:
-        return quantiles[1::2] - quantiles[0::2]
+    def _values(self, quantiles: Floats, grid: QuantileGrid) -> Floats:
+        return grid.apart(quantiles[0::2], quantiles[1::2])
 
-    def _ends(self, found: Callable[[float], Ends], level: float) -> Ends:
+    def _ends(self, found: Callable[[float], Ends], level: float, grid: QuantileGrid) -> Ends:
         low, high = found((1 + level) / 2)  # both quantiles have to lie in theirs
-        return np.maximum(low[1::2] - high[0::2], 0.0), high[1::2] - low[0::2]
+        return np.maximum(grid.apart(high[0::2], low[1::2]), 0.0), grid.apart(low[0::2], high[1::2])
 
     def _labels(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
         del plan
@@ -158,7 +160,7 @@ class QuantileUncertainty(NoiseAndSampling):
     single: bool
 
     def _interval(self, level: float, sampling: bool) -> Interval:
-        low, high = self.question._ends(lambda at: self._of_quantiles(at, sampling), level)
+        low, high = self.question._ends(lambda at: self._of_quantiles(at, sampling), level, self.on)
         return (float(low[0]), float(high[0])) if self.single else (low, high)
 
     def _of_quantiles(self, level: float, sampling: bool) -> Ends:

@@ -16,6 +16,8 @@ __all__ = ["last_place", "place_of", "rounded_to", "written"]
 
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
 FINEST = -15
+HUGE = "1e18"  # from here on an exponent is easier to read than zeros
+LONGEST = 12  # digits that somebody writes down
 SMALL = -6  # finer places are written with an exponent, where the number is small too
 
 
@@ -26,10 +28,12 @@ def place_of(width: float) -> int | None:
     return max(math.floor(math.log10(width)) - 1, FINEST)
 
 
-def last_place(*numbers: float) -> int:
-    """The power of ten at which the last of all digits of some numbers stands."""
-    exponents = [Decimal(repr(float(x))).normalize().as_tuple().exponent for x in numbers if x]
-    return min((one for one in exponents if isinstance(one, int)), default=0)
+def last_place(*numbers: float) -> int | None:
+    """The power of ten at which the last of all digits of some numbers stands; None where they are no decimals."""
+    digits = [Decimal(repr(float(x))).normalize().as_tuple() for x in numbers if x]
+    if any(len(one.digits) > LONGEST for one in digits):
+        return None
+    return min((one.exponent for one in digits if isinstance(one.exponent, int)), default=0)
 
 
 def rounded_to(value: Any, place: int | None, rounding: str = NEAREST) -> Decimal:
@@ -58,4 +62,6 @@ def written(value: Any, place: int | None, rounding: str = NEAREST) -> str:
     number = rounded_to(value, place, rounding)
     if place is not None and place < SMALL and abs(number) < Decimal("0.001"):  # more zeros than digits
         return f"{number:.{number.adjusted() - place}e}" if number else "0"
+    if abs(number) >= Decimal(HUGE):
+        return f"{number:.{5 if place is None else max(number.adjusted() - place, 0)}e}"
     return f"{number:,f}"

@@ -20,6 +20,7 @@ from flou.mechanisms.quantiles import (
     QExp,
     RecExp,
     SmoothInverseSensitivity,
+    UnboundedQuantile,
 )
 from flou.mechanisms.quantiles.targets import FARTHEST, Target
 from mechanisms.quantiles.tiny import FAR, PROBABILITIES, RELATIONS, as_counts, follows, in_memory, pairs
@@ -186,6 +187,8 @@ def test_far_is_far_and_no_farther():
             counts = [c for c in (0, 1, rows // 3, rows - 1, rows, target.rank, target.rank - 1) if 0 <= c <= rows]
             exact = [max(-FARTHEST, min(p.numerator * rows - c * p.denominator, FARTHEST)) for c in counts]
             assert target.beyond(np.array(counts, dtype=np.int64)).tolist() == exact
+            apart = [c * p.denominator - p.numerator * rows for c in counts]  # whole, however far
+            assert target.ahead(np.array(counts, dtype=np.int64)).tolist() == apart
             more = Target(p, rows + 1)  # a record comes, below or not
             for count, before in zip(counts, exact, strict=True):
                 kept, moved = more.beyond(np.array([count, count + 1], dtype=np.int64)).tolist()
@@ -193,7 +196,9 @@ def test_far_is_far_and_no_farther():
                 assert 0 <= before - moved <= p.denominator - p.numerator
 
 
-@pytest.mark.parametrize("method", [QExp, GridInverseSensitivity, PermuteAndFlipQuantile, RecExp, HistogramMethod])
+@pytest.mark.parametrize(
+    "method", [QExp, GridInverseSensitivity, PermuteAndFlipQuantile, RecExp, HistogramMethod, UnboundedQuantile]
+)
 def test_more_records_than_products_can_hold(method):
     """Nobody refuses a table by its size: of 2^40 records in three cells the fine quantile is in the last."""
     rows = 2**40

@@ -77,7 +77,7 @@ class Walk:
         """In the order of the walk, from the numbers of records below the edges of the bins."""
         rows = int(below[-1])
         counted = rows - below[-2::-1] if self.down else below[1:]
-        return -Target(self.probability, rows).beyond(counted)
+        return Target(self.probability, rows).ahead(counted)
 
     def cells(self, edges: Integers) -> Integers:
         """What each bin of the walk answers, and after them the answer where none passes."""
@@ -92,7 +92,7 @@ class Walk:
         noise, start, size = self.search.query_noise, 0, BEGIN
         while start < queries.size:
             some = queries[start : start + size]
-            passed = some + noise.sample(some.size, bits=bits) >= level
+            passed = np.asarray(some + noise.sample(some.size, bits=bits) >= level, dtype=np.bool_)
             if passed.any():
                 return start + int(np.argmax(passed))
             start, size = start + size, 4 * size

@@ -1,9 +1,10 @@
 """Which quantiles are wanted, exactly: probabilities as fractions, and the ranks they stand for.
 
 The p-quantile of n records is the record of rank ceil(p n) (the first one for p = 0). All methods aim at the real
-number p n, with p a fraction whose denominator is at most 10^9, so that ranks times denominators stay whole. They fit
-into 64 bits because what is farther than 2^60 of these units, 10^9 ranks or more, counts as being so far: when a
-record comes or goes, that moves by no more than before, so that guarantees stay.
+number p n, with p a fraction whose denominator is at most 10^9, so that ranks times denominators stay whole. Of more
+than 10^9 records they may leave 64 bits. Scores of the exponential mechanism are cut off at 2^60 of these units, 10^9
+ranks or more: when a record comes or goes, a score moves by no more than before, which is all that its guarantee asks
+for. Walks that stop at the first count ask for more, that a late count rises with the early ones; theirs are exact.
 """
 
 from __future__ import annotations
@@ -36,6 +37,12 @@ class Target:
     @property
     def unit(self) -> int:
         return self.probability.denominator
+
+    def ahead(self, counts: Integers) -> Integers:
+        """Some numbers of records minus p n, in units; Python's integers where those of 64 bits may not do."""
+        exact: Any = counts.astype(object) if self.rows * self.unit >= FARTHEST else counts
+        found: Integers = exact * self.unit - self.probability.numerator * self.rows
+        return found
 
     def beyond(self, counts: Integers) -> Integers:
         """p n minus some numbers of records, in units, up to ``FARTHEST`` in either direction."""

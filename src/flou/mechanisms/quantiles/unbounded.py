@@ -154,12 +154,12 @@ def _growing(growth: Fraction, last: int) -> tuple[int, ...]:
 
 def _reached(target: Target, records: Records) -> Queries:
     """By how many units the records up to each guess are more than wanted."""
-    return lambda guesses: -target.beyond(records.below_each(guesses + 1))
+    return lambda guesses: target.ahead(records.below_each(guesses + 1))
 
 
 def _left(target: Target, records: Records) -> Queries:
     """By how many units the records below each guess are fewer than wanted."""
-    return lambda guesses: target.beyond(records.below_each(guesses))
+    return lambda guesses: -target.ahead(records.below_each(guesses))
 
 
 def _passed(tried: AboveThreshold, guesses: list[int], query: Queries) -> tuple[list[float], float]:

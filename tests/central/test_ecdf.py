@@ -404,6 +404,7 @@ def test_shares_are_shares_whatever_rounding_does():
     [
         (Integers(0, 120), 100, [str(x) for x in range(0, 121, 2)]),
         (Interval(0, 200_000, granularity=100), 100, [str(x) for x in range(0, 200_001, 2500)]),
+        (Interval(0, 100, granularity=0.01), 7, ["0", "20", "40", "60", "80", "100"]),
         (Integers(1, 1000), 5, ["1", "251", "501", "751", "1000"]),
         (Integers(1, 3), 2, ["1", "3"]),
         (Integers(1, 3), 3, ["1", "2", "3"]),

@@ -126,7 +126,7 @@ class Ecdf(Question):
 @lru_cache(maxsize=64)
 def _shape(cells: int, most: int) -> tuple[int, int]:
     """Branching and height of the most accurate tree whose leaves are the cells; of ten branches if these are many."""
-    if cells > most:
+    if cells > most + most // 10:  # from 0 to 100 there are 10,001 hundredths
         return BRANCHING, len(str(most)) - 1
     shapes = {(max(2, _root(cells, height)), height) for height in range(1, TALLEST + 1)}
 

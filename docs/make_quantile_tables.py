@@ -120,6 +120,29 @@ def peers(report: dict[str, Any]) -> str:
     return table(["data", "rows", "quantiles", *heading], rows, 1)
 
 
+def near(report: dict[str, Any]) -> str:
+    """How far off a median of rows without ties is, as a multiple of whichever peer is best at the same setting."""
+    ratios: dict[int, dict[str, list[float]]] = {}
+    settings = dict.fromkeys((c["data"], c["rows"], c["epsilon"], c["relation"]) for c in chosen(report, quantiles=1))
+    for data, count, epsilon, relation in settings:
+        if data == "salaries":
+            continue
+        cells = chosen(report, data=data, rows=count, epsilon=epsilon, relation=relation, quantiles=1)
+        best = measured(cell for cell in cells if cell["kind"] == "peer")[0]["error"]
+        for cell in (cell for cell in cells if cell["kind"] == "call"):
+            ratios.setdefault(count, {}).setdefault(cell["column"], []).append(cell["error"] / best)
+    names = (CALL, WITHOUT)
+    rows = [
+        [
+            f"{count:,}",
+            str(len(found[CALL])),
+            *(f"{math.exp(statistics.fmean(map(math.log, found[n]))):.2f}" for n in names),
+        ]
+        for count, found in ratios.items()
+    ]
+    return table(["rows", "settings", *names], rows)
+
+
 def skipped(report: dict[str, Any]) -> str:
     """Why cells are empty."""
     seen: dict[str, list[str]] = {}
@@ -161,6 +184,7 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "default": default,
     "methods": methods,
     "peers": peers,
+    "near": near,
     "skipped": skipped,
     "times": times,
     "claims": claims,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import flou
+from flou.bits import SeededBits
 from flou.central.few_rows import few_rows
 from flou.central.quantile_notes import NARROWER, UNPAID
 from flou.errors import InvalidParameter
@@ -88,7 +89,7 @@ def test_groups_without_rows_are_named(asked):
     """By what was released of their sizes; full groups are not named."""
     full = {"d": ["a"] * 4000, "x": np.random.default_rng(0).normal(50, 10, 4000).tolist()}
     schema = {"d": flou.Categories(["a", "empty"], other=False, missing="a"), "x": flou.Interval(0, 100)}
-    table = flou.open(full, schema=schema)
+    table = flou.open(full, schema=schema, bits=SeededBits(5))  # an empty group may seem to have rows, one in a hundred
     for release in (table.group_by("d").deciles("x", epsilon=1, **asked), table.group_by("d").boxplot("x", epsilon=1)):
         assert "Few rows next to the noise: empty." in release.note
     many = [i / 1000 for i in range(1, 1000)]  # read off the same counts as a few
@@ -157,3 +158,15 @@ def test_a_few_groups_are_named():
     assert few_rows([]) == ""
     assert few_rows(["a", "b"]) == "Few rows next to the noise: a, b."
     assert few_rows([str(i) for i in range(400)]).endswith("6, 7 and 392 more.")
+
+
+@pytest.mark.parametrize(("p", "ranks"), [(0.5, 30), (flou.deciles, 40)])
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_intervals_are_as_wide_as_the_reference_says(p, ranks, relation):
+    """So many ranks to either side, over the share of epsilon; half of that under add-remove; up to a third more."""
+    values = np.sort(np.random.default_rng(0).normal(50, 10, 20_000))
+    wanted, found = ranks / 0.1 / (2 if relation == "add-remove" else 1), []
+    for _ in range(40):
+        low, high = flou.quantiles(values, p, bounds=(0, 100), epsilon=1, relation=relation).interval()
+        found.append(np.mean(np.searchsorted(values, high) - np.searchsorted(values, low)) / 2)
+    assert 0.6 * wanted < np.mean(found) < 1.7 * wanted

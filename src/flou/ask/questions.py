@@ -69,20 +69,27 @@ class Asked:
     def __str__(self) -> str:
         words = [self.statistic, *(_quoted(name) for name in (self.column, *self.others) if name)]
         words += [] if self.number is None else [str(self.number)]
-        words += [f"{float(share):.10g}" for share in self.shares]
+        words += self._shares
         return " ".join(words + ([] if self.by is None else ["by", _quoted(self.by)]))
+
+    @property
+    def _shares(self) -> list[str]:
+        """As they are typed."""
+        return [f"{float(share):.10g}" for share in self.shares]
 
     @property
     def title(self) -> str:
         """The question as a heading."""
-        kind, shares = STATISTICS[self.statistic], ", ".join(f"{float(share):.10g}" for share in self.shares)
-        number = f" ({shares})" if shares and kind.shares > 1 else ""
-        number = number if self.number is None else f" ({self.number} {kind.number})"
-        share = f"{shares}-" if kind.shares == 1 else ""
+        kind = STATISTICS[self.statistic]
+        what, details = self.statistic, ", ".join(self._shares)
+        if kind.shares == 1:  # which is part of the name
+            what, details = f"{details}-{what}", ""
+        if self.number is not None:
+            details = f"{self.number} {kind.number}"
         about = f" of {self.column}" if self.column else ""
         others = f"{' on' if self.statistic == 'regression' else ','} {', '.join(self.others)}" if self.others else ""
-        what = (share + self.statistic).capitalize()
-        return f"{what}{about}{others}{number}{'' if self.by is None else f' by {self.by}'}"
+        by = "" if self.by is None else f" by {self.by}"
+        return f"{what.capitalize()}{about}{others}{f' ({details})' if details else ''}{by}"
 
     def question(self, epsilon: Number) -> Question:
         """The question with its price."""

@@ -125,7 +125,7 @@ class QuantileGrid:
         start = self.domain.lower if isinstance(self.domain, Interval) else self.bounds[0]
         part = (0.5 if isinstance(self.domain, Interval) else 0.0) if self.granular else into
         values = start + (cells + part) * self._step
-        return np.clip(np.round(values) if self.whole else self._on_grain(values), *self.bounds)
+        return np.clip(np.round(values) if self.whole else self._on_grain(values, self.bounds[0]), *self.bounds)
 
     def value(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """What is released for a cell."""
@@ -139,22 +139,20 @@ class QuantileGrid:
         """The upper end of a cell."""
         return self._place(cells, 1.0)
 
-    def _on_grain(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The multiples of the granularity nearest to values, as the decimals that they are.
+    def _on_grain(self, values: NDArray[np.float64], start: float) -> NDArray[np.float64]:
+        """The multiples of the granularity, counted from ``start``, nearest to values: as the decimals that they are.
 
         Ends of intervals move to the nearest as well: rounding keeps the order, so that what lies between two places
         lies between their multiples after rounding, and a multiple stays what it is.
         """
-        return values if self.grain is None else self._multiples(values, self.bounds[0])
-
-    def _multiples(self, values: NDArray[np.float64], start: float) -> NDArray[np.float64]:
-        assert self.grain is not None
+        if self.grain is None:
+            return values
         origin, multiples = exact(start), np.round((values - start) / float(self.grain)).tolist()
         return np.array([float(origin + int(k) * self.grain) for k in multiples], dtype=np.float64)
 
     def apart(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
         """How far apart values are: 0.7 - 0.1 is 0.6, where tenths are public, and no double beside it."""
-        return high - low if self.grain is None else self._multiples(high - low, 0.0)
+        return self._on_grain(high - low, 0.0)
 
 
 def _multiples(domain: Any) -> int | None:

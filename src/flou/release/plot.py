@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,15 +120,18 @@ def _draw_number(axes: Axes, lines: list[Entry]) -> None:
     axes.xaxis.set_major_formatter("{x:,g}")
 
 
+def _styles(thin: float, thick: float, dots: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """How the intervals of many numbers look: of the population thin and red, of the rows on top, with the values."""
+    yield "population", {"color": RED, "elinewidth": thin, "fmt": "none", "label": "95 % interval, population"}
+    yield "data", {"color": INK, "elinewidth": thick, "fmt": dots, "label": "95 % interval, these rows"}
+
+
 def _draw_lines(axes: Axes, lines: list[Entry], *, bars: bool) -> None:
     heights, values = list(range(len(lines))), [entry.value for entry in lines]
     if bars:
         axes.barh(heights, values, color=BLUE, label="released")
-    for of, colour, wide in (("population", RED, 0.9), ("data", INK, 1.6)):
-        name = f"95 % interval, {'these rows' if of == 'data' else of}"
-        style: dict[str, Any] = {"color": colour, "elinewidth": wide, "capsize": 3, "markersize": 4, "label": name}
-        dots = "none" if bars or of == "population" else "o"
-        axes.errorbar(values, heights, xerr=_errors(lines, of), fmt=dots, **style)
+    for of, style in _styles(0.9, 1.6, "none" if bars else "o"):
+        axes.errorbar(values, heights, xerr=_errors(lines, of), capsize=3, markersize=4, **style)
     axes.set_yticks(heights, [_short(entry.label) for entry in lines], parse_math=False)
     axes.set_ylim(len(lines) - 0.4, -0.6)  # the first line on top
     fitting = Axis.around(worth_drawing(lines), 0, 1, zero=bars)
@@ -139,10 +143,8 @@ def _draw_columns(axes: Axes, lines: list[Entry], *, bars: bool) -> None:
     places, values = list(range(len(lines))), [entry.value for entry in lines]
     if bars:
         axes.bar(places, values, width=1.0, color=BLUE, label="released")
-    for of, name, colour, wide in (("population", "population", RED, 0.5), ("data", "these rows", INK, 1.0)):
-        dots = "none" if bars or of == "population" else "."
-        style: dict[str, Any] = {"color": colour, "elinewidth": wide, "label": f"95 % interval, {name}"}
-        axes.errorbar(places, values, yerr=_errors(lines, of), fmt=dots, **style)
+    for of, style in _styles(0.5, 1.0, "none" if bars else "."):
+        axes.errorbar(places, values, yerr=_errors(lines, of), **style)
     chosen = _ticks(len(places))
     axes.set_xticks(chosen, [_short(lines[i].label) for i in chosen], parse_math=False)
     fitting = Axis.around([*worth_drawing(lines), *values], 0, 1, zero=bars)

@@ -13,6 +13,7 @@ from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import CellCounts, SortedRecords
 from flou.mechanisms.quantiles import histogram_method as module
 from flou.mechanisms.quantiles.histogram_method import HistogramMethod, rates
+from flou.mechanisms.quantiles.targets import Target
 from mechanisms.quantiles.tiny import PROBABILITIES, RELATIONS, as_counts, follows, in_memory, pairs
 from privacy.exhaustive import loss
 
@@ -48,6 +49,24 @@ def test_loss_of_two_quantiles(relation, epsilon):
     """Two walks share epsilon, and sorting costs nothing."""
     mechanism = HistogramMethod([0.2, 0.6], epsilon=epsilon, bins=3, relation=relation)
     assert measured(mechanism, 3, 3) <= epsilon * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 100), Fraction(1, 4)], ids=str)
+def test_counts_that_are_cut_off_would_cost_more(p, monkeypatch):
+    """Why queries are whole numbers of any size: a late one that is cut off does not rise with those before it."""
+
+    def loss_of(first: int, last: int) -> float:
+        (walk,) = HistogramMethod(p, epsilon=1, bins=12).walks
+        below = [np.array([0, *[start] * 11, start + last]) for start in (first, first + 1)]
+        laws = [walk.search.law(walk.queries(counts)) for counts in below]
+        chances = [[law.pmf(stop) for law in laws] for stop in [(), *((i,) for i in range(12))]]
+        return max(abs(math.log(a / b)) for a, b in chances if min(a, b) > 1e-250)
+
+    sizes = [(first, last) for first in (1, 4, 5, 6, 7, 10) for last in (1, 5, 40)]
+    assert max(loss_of(*size) for size in sizes) <= 1 + 1e-9
+    monkeypatch.setattr("flou.mechanisms.quantiles.targets.FARTHEST", 6 * p.denominator)
+    monkeypatch.setattr(Target, "ahead", lambda self, counts: -self.beyond(counts))
+    assert max(loss_of(*size) for size in sizes) > 1.2
 
 
 def all_for_both(p, epsilon, relation):

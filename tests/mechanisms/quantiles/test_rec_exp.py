@@ -43,6 +43,15 @@ def test_loss_is_at_most_epsilon(relation, probabilities, places, cells, most):
     assert 0.2 < measured(mechanism, cells, most) <= 1 + 1e-9
 
 
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("probabilities", THREE)
+def test_what_is_cut_off_costs_no_more(relation, probabilities, monkeypatch):
+    """The same where scores are cut off after a few units already, in every node."""
+    monkeypatch.setattr("flou.mechanisms.quantiles.targets.FARTHEST", 6)
+    mechanism = RecExp(probabilities, epsilon=1, places=1, relation=relation)
+    assert measured(mechanism, 4, 4) <= 1 + 1e-9
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 3])
 def test_loss_is_at_most_epsilon_on_five_cells(epsilon):
     """The same on a longer grid."""

@@ -196,6 +196,26 @@ def test_far_is_far_and_no_farther():
                 assert 0 <= before - moved <= p.denominator - p.numerator
 
 
+@pytest.mark.parametrize("kind", [*KINDS, PermuteAndFlipQuantile])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("p", PROBABILITIES, ids=str)
+def test_what_is_cut_off_costs_no_more(kind, relation, p, monkeypatch):
+    """All neighbours on six cells, where scores are cut off after a rank and a half already."""
+    monkeypatch.setattr("flou.mechanisms.quantiles.targets.FARTHEST", p.denominator * 3 // 2)
+    mechanism = kind(p, epsilon=1, relation=relation)
+    whole = measured(mechanism, SMALL[relation], 6)
+    assert whole <= 1 + 1e-9
+    assert whole > 0.1  # something is still told
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_scores_that_wrap_around_are_refused(relation, monkeypatch):
+    """The same check sees it, if what is too far counted as near, as it does where products leave 64 bits."""
+    cut = Target.beyond
+    monkeypatch.setattr(Target, "beyond", lambda self, counts: cut(self, counts) % 3)
+    assert measured(QExp(Fraction(1), epsilon=1, relation=relation), SMALL[relation], 6) > 1.2
+
+
 @pytest.mark.parametrize(
     "method", [QExp, GridInverseSensitivity, PermuteAndFlipQuantile, RecExp, HistogramMethod, UnboundedQuantile]
 )

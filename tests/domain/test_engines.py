@@ -48,10 +48,20 @@ def in_sql(domain, rule, x):
 
 
 def rule(domain, whole="floor"):
-    """The rule of an interval in SQL: plain double operations, then the floor, the clamp, and last the cast."""
-    lower, upper, step = (f"CAST('{value!r}' AS DOUBLE)" for value in (domain.lower, domain.upper, domain.step))
-    clamped = f"greatest(least(x, {upper}), {lower})"
-    return f"CAST(least({whole}(({clamped} - {lower}) / {step}), {domain.cells - 1}) AS BIGINT)"
+    """The rule of an interval in SQL: double operations, then the floor, the clamp, and last the cast."""
+
+    def double(value):
+        return f"CAST('{float(value)!r}' AS DOUBLE)"
+
+    clamped = f"greatest(least(x, {double(domain.upper)}), {double(domain.lower)})"
+    if domain.units is None:
+        quotient = f"({clamped} - {double(domain.lower)}) / {double(domain.step)}"
+    else:
+        units = domain.units
+        near = f"CASE WHEN abs({clamped}) < 1 AND {units.near_zero} THEN floor({clamped}) ELSE {clamped} END"
+        counted = f"floor((({near}) - {double(units.origin)}) * {double(units.scale)}) - {double(units.start)}"
+        quotient = f"({counted}) / {double(units.width)}"
+    return f"CAST(greatest(least({whole}({quotient}), {domain.cells - 1}), 0) AS BIGINT)"
 
 
 @pytest.mark.parametrize("domain", INTERVALS, ids=str)

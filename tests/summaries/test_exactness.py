@@ -79,7 +79,8 @@ def wrong_engines():
     """Rules that look right: no floor, a last cell too many or none, a spread cut and not rounded, 32 bits."""
     read, clipped = duck_sql.ColumnSQL.cell, duck_sql.clipped_sql
     yield duck_sql.ColumnSQL, "cell", lambda *given: read(*given).replace("FLOOR(", "(")
-    yield duck_query, "clipped_sql", lambda *given: clipped(*given).replace("'33554431.5'", "'33554432.5'")
+    end = Interval(0, 100.1).fine(26).last / 2
+    yield duck_query, "clipped_sql", lambda *given: clipped(*given).replace(f"'{end}'", f"'{end + 1}'")
     yield (
         duck_query,
         "clipped_sql",
@@ -88,7 +89,7 @@ def wrong_engines():
     yield (
         duck_query,
         "squared_sql",
-        lambda cell, spread: f"floor({cell} * {cell} * {spread.scale}::DOUBLE) / {spread.scale}::DOUBLE",
+        lambda cell, spread: f"floor({cell} * {cell} * {spread.scale}::DOUBLE)",
     )
     yield duck_sql, "_double", lambda number: f"{float(np.float32(number))!r}::DOUBLE"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from flou.domain import Categories, Integers, Interval
 from flou.summaries import Code, MomentGrid, rows_of
 from flou.summaries.moments import OF_MEANS, OF_TOTALS
-from flou.summaries.spread import STEPS, Spread, fine
+from flou.summaries.spread import LARGEST, STEPS, Spread
 from summaries.engines import SPECIAL, Made
 
 CELLS = st.sampled_from([OF_MEANS, OF_TOTALS])
@@ -24,8 +24,15 @@ def grid_of(cells):
     return MomentGrid.of("x", Interval(0, 1), cells)
 
 
+def bits(cells):
+    return cells.bit_length() - 1
+
+
 def spread_of(cells, places):
-    return Spread(fine(Interval(0, 1), cells)).of(np.array(places))
+    """The spread of cells, as a request asks for it: of at most 2^26 of them."""
+    [_, _, [code]] = grid_of(cells).request().terms
+    assert isinstance(code.domain, Spread)
+    return code.domain.of(np.array(places) >> max(bits(cells) - bits(LARGEST), 0))
 
 
 def coordinates(cells, places):
@@ -44,21 +51,21 @@ def places(draw, count=1, inside=0):
 
 @given(places())
 def test_nearest(where):
-    """The spread is a nearest whole number to 2^18 t (1 - t) at the middle of the cell, but for a rounded square."""
+    """The spread is a nearest whole number to 2^18 t (1 - t) at the middle of the cell of a grid of at most 2^26."""
     cells, [cell] = where
-    found, t = int(spread_of(cells, [cell])[0]), Fraction(2 * cell + 1, 2 * cells)
-    rounded = 0 if cells == OF_MEANS else Fraction(1, 2**37)
-    assert abs(found - STEPS * t * (1 - t)) <= Fraction(1, 2) + rounded
-    assert 0 <= found < Spread(fine(Interval(0, 1), cells)).size
+    coarse = min(cells, LARGEST)
+    found, t = int(spread_of(cells, [cell])[0]), Fraction(2 * (cell * coarse // cells) + 1, 2 * coarse)
+    assert abs(found - STEPS * t * (1 - t)) <= Fraction(1, 2)
+    assert 0 <= found < Spread(Interval(0, 1).fine(bits(coarse))).size
 
 
 @given(places())
 def test_error(where):
-    """h is K t (1 - t) at the middle of the cell, but for half a step and 1."""
+    """h is K t (1 - t) at the middle of the cell, but for half a step and half a cell of a grid of 2^26."""
     cells, [cell] = where
     unit = grid_of(cells).unit
     t, found = Fraction(2 * cell + 1, unit), int(spread_of(cells, [cell])[0]) * (unit // STEPS)
-    assert abs(found - unit * t * (1 - t)) < Fraction(unit, 2 * STEPS) + 1
+    assert abs(found - unit * t * (1 - t)) <= Fraction(unit, 2 * STEPS) + Fraction(unit, 2 * LARGEST)
 
 
 @pytest.mark.parametrize("cells", [OF_MEANS, OF_TOTALS])
@@ -97,28 +104,30 @@ BOUNDS = st.tuples(st.floats(-1e300, 1e300), st.floats(1e-280, 1e300)).filter(
 def test_nothing_between_the_bounds_is_clipped(bounds, place, cells):
     """On a fine grid the quotient of the upper bound is below its cells, and its floor is the last code by itself."""
     lower, upper = bounds[0], bounds[0] + bounds[1]
-    grid = fine(Interval(lower, upper), cells)
+    grid = Interval(lower, upper).fine(bits(cells))
     assert grid.cells == cells
-    assert math.floor((upper - lower) / grid.step) == cells - 1
-    assert (upper - lower) / (grid.step / 2**21) < cells * 2**21
     x = min(lower + place * (upper - lower), upper)
-    assert grid.encode([x, upper, lower]).tolist() == [math.floor((x - lower) / grid.step), cells - 1, 0]
+    low, inside, high = np.floor(grid.units.quotients(np.array([lower, x, upper]))).tolist()
+    assert (max(low, 0), max(inside, 0), high) == tuple(grid.encode([lower, x, upper]))
+    assert high == grid.last < cells
+    assert grid.encode([math.inf, math.nextafter(upper, math.inf)]).tolist() == [grid.last, grid.last]
+    assert cells - grid.last <= 1 + cells / 2 ** (49 - bits(cells))
 
 
 @given(BOUNDS, st.floats(0, 1), CELLS)
 def test_the_fine_grid_is_even(bounds, place, cells):
-    """A value lies within half a cell of an even share of the width around the middle of its cell, but for 2^-19."""
+    """A value lies within half a cell of the middle of its cell, but for 2^-10."""
     lower, upper = bounds[0], bounds[0] + bounds[1]
     x = min(lower + place * (upper - lower), upper)
-    cell = int(fine(Interval(lower, upper), cells).encode([x])[0])
-    t = (Fraction(x) - Fraction(lower)) / (Fraction(upper) - Fraction(lower))
-    assert abs(t * cells - cell - Fraction(1, 2)) <= Fraction(1, 2) + Fraction(1, 2**19)
+    grid = Interval(lower, upper).fine(bits(cells))
+    t = (Fraction(x) - Fraction(lower)) / Fraction(grid.step)
+    assert abs(t - int(grid.encode([x])[0]) - Fraction(1, 2)) <= Fraction(1, 2) + Fraction(1, 2**10)
 
 
 def test_fine_grids_keep_what_is_missing():
     """The public value of rows without one, and the granularity, are those of the interval."""
     interval = Interval(-3, 7, missing=6, granularity=0.5)
-    grid = fine(interval, OF_MEANS)
+    grid = interval.fine(bits(OF_MEANS))
     assert (grid.lower, grid.upper, grid.missing, grid.granularity) == (-3, 7, 6, 0.5)
     assert grid.encode([None, math.nan]).tolist() == [grid.missing_code] * 2 == grid.encode([6.0, 6.0]).tolist()
 

@@ -90,7 +90,7 @@ class BernsteinGrid:
             missing = float(domain.lower + domain.missing_code)
             domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
         assert isinstance(domain, Interval)
-        code = Code(column, domain.with_cells(cells))
+        code = Code(column, domain.fine(cells.bit_length() - 1))
         return cls(code, domain.lower, domain.upper, (1, 2, cells), 0.5 / cells)
 
     @property

@@ -19,30 +19,29 @@ __all__ = ["Runs", "binned", "for_histogram", "names_of"]
 
 BINS, MOST = 20, 2**20
 ONE_BY_ONE = 200  # whole numbers that a histogram shows each for itself, unless it is told otherwise
-EXACT = 2**53  # below this whole numbers are doubles
+EXACT = 2**49  # between bounds of this size whole numbers are whole numbers of units (``domain/units.py``)
 
 
 class Runs(Interval):
     """Whole numbers in runs of equal length: cells of an interval whose edges are whole numbers.
 
-    The code of x is floor((x - lower) / length), and no quotient of whole numbers below 2^53 is rounded up to the next
-    whole number: it is less by 1 / length at least.
+    Whole numbers are whole numbers of units, so that the edges are exact.
     """
 
-    last: int
+    largest: int
 
     @classmethod
     def of(cls, domain: Integers, bins: int) -> Runs:
         length = -(-domain.size // bins)
         count = -(-domain.size // length)
         runs = cls(domain.lower, domain.lower + length * count, step=length, missing=domain.missing)
-        object.__setattr__(runs, "last", domain.upper)
+        object.__setattr__(runs, "largest", domain.upper)
         return runs
 
     @property
     def names(self) -> tuple[str, ...]:
         edges = [int(edge) for edge in self.edges()]
-        ends = [(a, min(b - 1, self.last)) for a, b in pairwise(edges)]
+        ends = [(a, min(b - 1, self.largest)) for a, b in pairwise(edges)]
         return tuple(str(a) if a == b else f"{a} to {b}" for a, b in ends)
 
 
@@ -60,9 +59,9 @@ def binned(column: str, domain: Any, bins: int | None) -> Any:
         )
     if max(abs(domain.lower), abs(domain.upper)) >= EXACT:
         raise InvalidParameter(
-            f"Column {column!r} has bounds beyond 2^53, and takes no bins.",
+            f"Column {column!r} has bounds beyond 2^49, and takes no bins.",
             "Whole numbers of that size are not told apart by their bins.",
-            "Declare it with bounds below 2^53, or as an interval.",
+            "Declare it with bounds below 2^49, or as an interval.",
         )
     return Runs.of(domain, integer("bins", bins, 1, MOST))
 

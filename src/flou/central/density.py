@@ -99,7 +99,7 @@ class Density(PricedQuestion):
                 "Only numbers between bounds have one.",
                 "Ask for its histogram.",
             )
-        return Code(self.column, domain.with_cells(CELLS)), domain.lower, domain.upper
+        return Code(self.column, domain.fine(CELLS.bit_length() - 1)), domain.lower, domain.upper
 
     def _terms(self, context: Context) -> int:
         if self.terms is not None:

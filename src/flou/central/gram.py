@@ -65,7 +65,7 @@ class Axis:
             missing = float(domain.lower + domain.missing_code)
             domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
         if isinstance(domain, Interval):
-            grid = domain.with_cells(CELLS)
+            grid = domain.fine(CELLS.bit_length() - 1)
             return cls(Code(column, grid), CELLS, (domain.lower + domain.upper) / 2, (domain.upper - domain.lower) / 2)
         if isinstance(domain, Boolean):
             return cls(Code(column, domain), 1, 0.5, 0.5)

@@ -55,7 +55,9 @@ class MeanUncertainty(ColumnUncertainty):
 
     @property
     def values(self) -> Floats:
-        return np.array([self._grid.lower + self._grid.width * group.mean for group in self.groups])
+        means = np.array([self._grid.lower + self._grid.width * group.mean for group in self.groups])
+        values: Floats = np.minimum(means, self._grid.upper)
+        return values
 
     @cached_property
     def _searched(self) -> dict[float, Floats]:

@@ -61,7 +61,7 @@ class QuantileGrid:
         whole = bounds != (domain.lower, domain.upper)
         bits = min(FINE if looks_again else min(ONLY, room), most_cells(domain).bit_length() - 1)
         shift = max(bits - min(COARSE, room), 0) if looks_again else 0
-        return cls(column, domain.with_cells(1 << bits), shift, bounds, False, whole, _grain(domain))
+        return cls(column, domain.fine(bits), shift, bounds, False, whole, _grain(domain))
 
     @property
     def cells(self) -> int:
@@ -69,11 +69,11 @@ class QuantileGrid:
 
     @property
     def coarse(self) -> Code:
-        """What the first look counts: doubles scale exactly by powers of two, so that its cells are runs of cells."""
+        """What the first look counts: runs of cells, by the same rule."""
         if self.shift == 0:
             return Code(self.column, self.domain)
         assert isinstance(self.domain, Interval)
-        return Code(self.column, self.domain.with_cells(self.cells >> self.shift))
+        return Code(self.column, self.domain.coarser(self.shift))
 
     def counted(self, counts: NDArray[np.int64]) -> CellCounts:
         """The records behind counts that say everything."""

@@ -65,7 +65,7 @@ class TotalUncertainty(ColumnUncertainty):
     def _possible(self, sums: Floats) -> Floats:
         """Sums moved to where a sum between the bounds can be: all truth that an interval holds stays in it."""
         noise = self.groups[0].noise
-        low, high = noise.grid.lower, noise.grid.lower + noise.grid.width
+        low, high = noise.grid.lower, noise.grid.upper
         rows = noise.known_rows
         if rows is not None:
             return np.clip(sums, rows * low, rows * high)

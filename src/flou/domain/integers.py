@@ -56,6 +56,11 @@ class Integers:
         return self.upper - self.lower + 1
 
     @property
+    def last(self) -> int:
+        """The code of the upper bound, and of all that lies beyond."""
+        return self.upper - self.lower
+
+    @property
     def missing_code(self) -> int:
         """The code of ``missing``."""
         return self.missing - self.lower

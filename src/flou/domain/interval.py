@@ -1,20 +1,21 @@
 """A real number between public bounds, on a grid of equal cells.
 
-Rule       code = floor((x - lower) / step), clamped to 0, ..., cells - 1
+Rule       code = floor((x - lower) / step), clamped to 0, ..., cells - 1, in steps that cannot be rounded into
+           another cell (``units.py``)
 Out        values below and above the bounds, infinities included, fall into the first and the last cell
 Missing    NULL, NaN and everything that is not a number (texts are not parsed, dates are not counted) fall
            into the cell of the public value ``missing``
-Numerics   plain double operations in exactly this order, then floor, then the cast, so that any engine
-           that has IEEE doubles gets the same integers
-Limits     a value that lies on an edge in decimal (0.6 when step is 0.1) may fall one cell below, because
-           0.6 / 0.1 is 5.999999999999999 in doubles; it does so in every engine
+Numerics   a row's code is the same on every engine and in every company, because no step of the rule depends on
+           how an engine rounds. Grids of more than about four million cells that are no whole numbers of units have
+           no such rule: their codes are plain double operations in NumPy, and engines are not asked for them
+Edges      a value that is an edge in decimal (0.6 when step is 0.1) lies in the cell that begins there
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -23,8 +24,9 @@ from numpy.typing import NDArray
 
 from flou.domain.column import checked_codes, column, each, is_numeric, real
 from flou.domain.table import checked_table, plain
+from flou.domain.units import Units
 from flou.errors import InvalidParameter
-from flou.parameters import integer, is_number, shown
+from flou.parameters import exact, integer, is_number, shown
 
 __all__ = ["Interval"]
 
@@ -49,6 +51,8 @@ class Interval:
     step: float
     granularity: float | None
     missing: float
+    units: Units | None = field(init=False, repr=False)  # the rule that is the same on every engine, where there is one
+    last: int = field(init=False, repr=False)  # the code of the upper bound, and of all that lies beyond
 
     def __init__(
         self,
@@ -96,8 +100,15 @@ class Interval:
                 "Rows without a usable value are counted as this public value.",
                 f"Pass a number from {plain(bottom)} to {plain(top)}, or leave it out for the middle.",
             )
-        for name, value in zip(self.__slots__, (bottom, top, count, width, grain, nothing), strict=True):
+        decimal = (exact(top) - exact(bottom)) / count if width == (top - bottom) / count else exact(width)
+        units = Units.of(bottom, top, count, decimal)
+        self._set(bottom, top, count, width, grain, nothing, units)
+
+    def _set(self, *values: Any) -> None:
+        for name, value in zip(self.__slots__, (*values, 0), strict=True):
             object.__setattr__(self, name, value)
+        last = min(int(self._quotients(np.array([self.upper]))[0]), self.cells - 1)
+        object.__setattr__(self, "last", last)
 
     @property
     def size(self) -> int:
@@ -113,6 +124,25 @@ class Interval:
         """The same bounds on another grid."""
         return Interval(self.lower, self.upper, cells=cells, granularity=self.granularity, missing=self.missing)
 
+    def fine(self, bits: int) -> Interval:
+        """The same bounds on 2^bits cells, at most 2^31, whose width is a whole number of units (``units.py``).
+
+        Together the cells are a little wider than the bounds are apart, by less than 2^(bits - 49) of it: nothing
+        between the bounds has to be clipped, and cells after the ``last`` stay empty.
+        """
+        units = Units.fine(self.lower, self.upper, bits)
+        return self._on(1 << bits, units)
+
+    def coarser(self, bits: int) -> Interval:
+        """A grid that has a rule for all engines, with cells that are 2^bits times as wide."""
+        assert self.units is not None
+        return self._on(-(-self.cells >> bits), self.units.coarser(bits))
+
+    def _on(self, cells: int, units: Units) -> Interval:
+        grid = object.__new__(Interval)
+        grid._set(self.lower, self.upper, cells, units.step, self.granularity, self.missing, units)
+        return grid
+
     def encode(self, values: object) -> NDArray[np.int64]:
         """The cell of each row."""
         rows, null = column(values)
@@ -127,7 +157,7 @@ class Interval:
                     part.astype(np.float64, copy=False) if numeric else each(part, _as_float, math.nan, np.float64)
                 )
                 numbers = self._quotients(doubles, room[: len(part)])
-                if not (numbers.max() < self.cells and numbers.min() >= 0):  # or one is NaN
+                if not (numbers.max() < self.last + 1 and numbers.min() >= 0):  # or one is NaN
                     self._clipped(numbers)[np.isnan(numbers)] = missing
                 if null is not None:
                     numbers[null[here]] = missing
@@ -136,6 +166,8 @@ class Interval:
 
     def _quotients(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """The codes of numbers within the bounds, before the cast that drops what comes after the point; NaN stays."""
+        if self.units is not None:
+            return self.units.quotients(x, out)
         places = np.subtract(x, self.lower, out=out) if self.lower else x  # which is the same without lower
         return np.divide(places, self.step, out=out)
 
@@ -145,7 +177,7 @@ class Interval:
         Rounding is monotone: whatever lies beyond a bound, also an infinite quotient, is clipped to the bound's code.
         Nothing is below 0 then, where the cast would not be the floor.
         """
-        return np.clip(quotients, 0.0, self.cells - 1, out=quotients)
+        return np.clip(quotients, 0.0, self.last, out=quotients)
 
     def decode(self, codes: object) -> NDArray[np.float64]:
         """The middle of each cell."""

@@ -109,13 +109,11 @@ class ArrayRows(Rows):
     def _coarse(self, code: Code) -> tuple[NDArray[np.uint16] | None, int]:
         """What a first look kept of this column, and how many last bits of the codes it leaves out."""
         seen, fine = self._seen.get(code.column), code.domain
-        if seen is None or not isinstance(fine, Interval) or fine.cells < seen[0].cells:
+        if seen is None or not isinstance(fine, Interval) or fine.units is None or fine.cells < seen[0].cells:
             return None, 0
         coarse, kept = seen
         shift = (fine.cells // coarse.cells).bit_length() - 1
-        # doubles scale exactly by powers of two: coarse codes are fine ones without their last bits
-        scaled = fine.cells == coarse.cells << shift and fine.step * 2.0**shift == coarse.step
-        return (kept, shift) if scaled and fine.with_cells(coarse.cells) == coarse else (None, 0)
+        return (kept, shift) if fine.coarser(shift) == coarse else (None, 0)
 
     def codes(self, wanted: Sequence[Code]) -> Iterator[list[NDArray[np.int64]]]:
         for code in wanted:

@@ -15,15 +15,9 @@ from flou.summaries.duck_select import Select
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-__all__ = ["in_batches", "values_in_batches"]
+__all__ = ["values_in_batches"]
 
 BATCH = 1 << 16
-
-
-def in_batches(relation: DuckDBPyRelation | Select) -> Iterator[NDArray[np.int64]]:
-    """The columns of each batch, all of them whole numbers."""
-    for columns in values_in_batches(relation):
-        yield np.array(columns, dtype=np.int64)
 
 
 def values_in_batches(relation: DuckDBPyRelation | Select) -> Iterator[list[NDArray[Any]]]:

@@ -2,19 +2,17 @@
 
 Codes and their products are whole DOUBLEs. In groups they are averaged, because DuckDB does that about twice as fast as
 it sums doubles, or integers. Codes of intervals are summed as they are read, from the middle of their grid: that is a
-whole number or a half, and n times the middle is added at the end. Their spread is 2^16 less a square, and is summed as
-that square.
+whole number or a half, and n times the middle is added at the end. Their spread is 2^16 less a rounded square, and is
+summed as that square.
 
 Sums are exact. A value is cut into limbs, whole multiples of a power of two, its unit; let L be the largest size of
 them, in units. All partial sums of n limbs, in any order and on any number of threads, are whole numbers of units of
-size at most n L, and whole numbers up to 2^53 are doubles: if n L < 2^53, no addition rounds. An average is the double
-a nearest to S / n, and S is found again if n L < 2^52 (``whole_sums``). The product n a, rounded, is S but for two
-roundings, and differs by at most (2^52 - 1)(2^-52 + 2^-106) < 1, so that the nearest whole number is S - 1, S or S + 1.
-Only the quotient of S is rounded to a: doubles of size up to 2^52 / n are less than 1 / n apart, unless n is a power of
-two, where quotients are no rounded numbers at all; and numbers that are 1 / n apart are then not rounded to the same.
+size at most n L, and whole numbers up to 2^53 are doubles: if n L < 2^53, no addition rounds. An average is S / n but
+for a rounding, or two if the engine multiplies with 1 / n, and its product with n has one more: of S < 2^50 that is
+less than 2^50 (3 2^-53 + 2^-104) < 1/2, so that the nearest whole number is S.
 
 Few limbs are fast. Up to 26 bits are tried as one: the codes of a mean have 26 bits in units of a half, and one limb
-holds 2^27 rows, or 2^26 rows of each group. The counts that come with the sums say whether that was so. Otherwise the
+holds 2^27 rows, or 2^24 rows of each group. The counts that come with the sums say whether that was so. Otherwise the
 pass is repeated with limbs of 16 or 8 bits, and whichever pass is taken, the integers are the same.
 """
 
@@ -30,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Interval
-from flou.summaries.duck_sql import EXACT, ColumnSQL, clipped_sql, middle, rounded_sql, squared_sql
+from flou.summaries.duck_sql import EXACT, ColumnSQL, clipped_sql, floored_sql, middle, squared_sql
 from flou.summaries.request import Code, Counts, Request, Term, keys_of
 from flou.summaries.rows import free
 from flou.summaries.spread import MOST, Spread
@@ -38,7 +36,7 @@ from flou.summaries.spread import MOST, Spread
 __all__ = ["LIMBS", "Query"]
 
 LIMBS = (26, 16, 8)  # bits of the parts of a sum, at most
-SUMMED, AVERAGED = 2**53, 2**52  # below this sums are exact, and are found again from their averages
+SUMMED, AVERAGED = 2**53, 2**50  # below this sums are exact, and are found again from their averages
 
 
 class Query:
@@ -110,7 +108,7 @@ class Query:
         """A code as a DOUBLE, from 0."""
         if isinstance(code.domain, Spread):
             square = squared_sql(self._value(Code(code.column, code.domain.grid)), code.domain)
-            return f"({MOST} - {square} * {code.domain.scale}::DOUBLE)"
+            return f"({MOST} - {square})"
         return (
             f"({self._value(code)} + {middle(code.domain)})" if isinstance(code.domain, Interval) else self._value(code)
         )
@@ -122,14 +120,14 @@ class Query:
             domain = term[0].domain
             if isinstance(domain, Spread):
                 square = squared_sql(self._value(Code(term[0].column, domain.grid)), domain)
-                return self._cut(square, MOST, _unit_of(domain))
+                return self._cut(square, MOST, 0)
             return self._cut(self._value(term[0]), sizes[0], -1 if isinstance(domain, Interval) else 0)
         value, other = map(self._whole, term)
         if math.prod(sizes) < EXACT:
             return self._cut(f"({value} * {other})", math.prod(sizes), 0)
-        upper = rounded_sql(value, 1 << 16)  # products with either part of a code have less than 53 bits
-        low = self._cut(f"(({value} - {upper}) * {other})", sizes[1] << 15, 0)
-        return [*low, *self._cut(f"({upper} * {other})", (sizes[0] + (1 << 15) >> 16) * sizes[1], 16)]
+        upper = floored_sql(value, 1 << 16)  # products with either part of a code have less than 53 bits
+        low = self._cut(f"(({value} - {upper}) * {other})", sizes[1] << 16, 0)
+        return [*low, *self._cut(f"({upper} * {other})", (sizes[0] >> 16) * sizes[1], 16)]
 
     def _cut(self, value: str, largest: int, shift: int) -> list[tuple[str, int]]:
         """Up to ``largest`` units of 2^shift, either way, in as few limbs as have so many bits, and of equal width."""
@@ -138,10 +136,10 @@ class Query:
         width = -(-width // count)
         limbs = []
         for _ in range(count - 1):
-            upper = rounded_sql(value, 1 << (shift + width))
+            upper = floored_sql(value, 2.0 ** (shift + width))
             limbs.append((f"{value} - {upper}", shift))
-            self._largest = max(self._largest, 1 << (width - 1))
-            value, shift, largest = upper, shift + width, largest + (1 << (width - 1)) >> width
+            self._largest = max(self._largest, 1 << width)
+            value, shift, largest = upper, shift + width, (largest >> width) + 1
         self._largest = max(self._largest, largest)
         return [*limbs, (value, shift)]
 
@@ -166,28 +164,13 @@ class Query:
     def _sum(self, term: Term, found: dict[str, NDArray[Any]]) -> NDArray[Any]:
         """The exact sum of a term in each group, from its limbs."""
         limbs = ((found[name] / 2.0**shift, shift) for name, shift in self.sums[_product(term)])
-        wholes = ((whole_sums(limb, found["n"]) if self.keys else limb, shift) for limb, shift in limbs)
+        wholes = ((np.rint(limb * found["n"]) if self.keys else limb, shift) for limb, shift in limbs)
         halves = sum(whole.astype(np.int64).astype(object) * 2 ** (shift + 1) for whole, shift in wholes)
         domain, rows = term[0].domain, found["n"].astype(object)
         if len(term) == 1 and isinstance(domain, Spread):
-            return np.asarray(MOST * rows - halves // 2 ** (_unit_of(domain) + 1))
-        return np.asarray(
-            (halves + rows * (domain.size - 1) if len(term) == 1 and isinstance(domain, Interval) else halves) // 2
-        )
-
-
-def whole_sums(averages: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:
-    """The whole numbers below 2^52 that have these averages, rounded to doubles, over so many rows."""
-    some = np.maximum(rows, 1)
-    found: NDArray[np.float64] = np.rint(averages * some)
-    for other in (found - 1, found + 1):
-        found = np.where(other / some == averages, other, found)
-    return found
-
-
-def _unit_of(spread: Spread) -> int:
-    """The power of two that squares of cells are rounded to."""
-    return round(-math.log2(spread.scale))
+            return np.asarray(MOST * rows - halves // 2)
+        centred = len(term) == 1 and isinstance(domain, Interval)
+        return np.asarray((halves + rows * round(2 * middle(domain)) if centred else halves) // 2)
 
 
 def _product(term: Term) -> tuple[int, frozenset[Code]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
 from flou.summaries.condition import Condition, named
-from flou.summaries.duck_batches import in_batches, values_in_batches
+from flou.summaries.duck_batches import values_in_batches
 from flou.summaries.duck_query import LIMBS, Query
 from flou.summaries.duck_select import Select
 from flou.summaries.duck_sql import ColumnSQL, condition_sql, quoted
@@ -112,16 +112,21 @@ class DuckRows(Rows):
         return groups, codes, counts
 
     def _coded(self, names: dict[Code, str], within: Code | None = None) -> DuckDBPyRelation | Select:
-        """Only the codes of the rows, under these names; of the one ``within`` all rows are known to be cells."""
+        """Only the codes of the rows, under these names; of the one ``within`` all rows are known to be cells.
+
+        Of codes without a rule for engines there are the numbers, to be encoded by the domain itself.
+        """
         for wanted in names:
             self.require(wanted.column)
         columns = {wanted: self._columns[wanted.column] for wanted in names}
-        cells = {wanted: column.cell(wanted.domain, wanted != within) for wanted, column in columns.items()}
+        cells = {w: column.cell(w.domain, w != within) if w.ruled else None for w, column in columns.items()}
         read = {columns[w].read() if cell is None else f"{cell} AS {names[w]}_cell": None for w, cell in cells.items()}
         coded = (
             f"{names[w]}_cell AS {names[w]}"
             if w == within
             else f"{column.code(w.domain, None if cells[w] is None else f'{names[w]}_cell')} AS {names[w]}"
+            if w.ruled
+            else f"{column.number()} AS {names[w]}"
             for w, column in columns.items()
         )
         return self._relation.project(", ".join(read)).project(", ".join(coded))
@@ -129,9 +134,13 @@ class DuckRows(Rows):
     def codes(self, wanted: Sequence[Code]) -> Iterator[list[NDArray[np.int64]]]:
         names = {code: f"flou_c{i}" for i, code in enumerate(dict.fromkeys(wanted))}
         with quiet(self.engine):
-            casts = (f"CAST({name} AS BIGINT) AS {name}" for name in names.values())
-            for found in in_batches(self._coded(names).project(", ".join(casts))):
-                yield [found[list(names).index(code)] for code in wanted]
+            casts = (f"CAST({name} AS BIGINT) AS {name}" if c.ruled else name for c, name in names.items())
+            for found in values_in_batches(self._coded(names).project(", ".join(casts))):
+                coded = {
+                    c: np.asarray(column, dtype=np.int64) if c.ruled else c.domain.encode(column)
+                    for c, column in zip(names, found, strict=True)
+                }
+                yield [coded[code] for code in wanted]
 
     def values(self, columns: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
         for name in columns:

@@ -25,9 +25,9 @@ import numpy as np
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
-from flou.summaries.spread import NEAREST, Spread
+from flou.summaries.spread import Spread
 
-__all__ = ["ColumnSQL", "clipped_sql", "condition_sql", "literal", "middle", "quoted", "rounded_sql", "squared_sql"]
+__all__ = ["ColumnSQL", "clipped_sql", "condition_sql", "floored_sql", "literal", "middle", "quoted", "squared_sql"]
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _WHOLE = {name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for name, bits in _BITS.items()} | {
@@ -62,12 +62,28 @@ class ColumnSQL:
         return f"{self.name} IS NOT NULL" if number is None else f"{number} <= {_double(math.inf)}"
 
     def cell(self, domain: Domain, centred: bool = True) -> str | None:
-        """floor((x - lower) / step) from the ``middle``, or from 0, not clipped to the cells that there are; if any."""
-        number = self.name if self.kind in _REAL else self._number()
+        """The cell of each row from the ``middle``, or from 0, not clipped to the cells that there are; if any.
+
+        It is computed in the steps of ``domain/units.py``, none of which depends on how the engine rounds.
+        """
+        number = self.number_read()
         if not isinstance(domain, Interval) or domain.size == 1 or number is None:
             return None
-        place = number if domain.lower == 0 else f"({number} - {_double(domain.lower)})"
-        return f"FLOOR({place} / {_double(domain.step)})" + (f" - {_double(middle(domain))}" if centred else "")
+        units = domain.units
+        assert units is not None
+        place = f"(CASE WHEN abs({number}) < 1 THEN FLOOR({number}) ELSE {number} END)" if units.near_zero else number
+        place = f"({place} - {_double(units.origin)})" if units.origin else place
+        whole = f"(FLOOR({place} * {_double(units.scale)}) - {_double(units.start)})"
+        return f"FLOOR({whole} / {_double(units.width)})" + (f" - {_double(middle(domain))}" if centred else "")
+
+    def number_read(self) -> str | None:
+        """The number of each row that was ``read``, a DOUBLE that may be NULL or NaN; None where there are none."""
+        return self.name if self.kind in _REAL else self._number()
+
+    def number(self) -> str:
+        """The same where truth values are numbers, and NULL where there are none."""
+        truth = f"CASE WHEN {self.name} THEN {_double(1)} WHEN NOT {self.name} THEN {_double(0)} END"
+        return truth if self.kind == "BOOLEAN" else self.number_read() or "NULL::DOUBLE"
 
     def code(self, domain: Domain, cell: str | None = None) -> str:
         """The code of each row that was ``read``, or whose ``cell`` was: a whole number that is never NULL."""
@@ -86,7 +102,7 @@ class ColumnSQL:
         whole = self._whole()
         if whole is not None and not self.as_text:
             return _integers(whole, domain, str(missing))
-        number = self.name if self.kind in _REAL else self._number()
+        number = self.number_read()
         if number is None or domain.size == 1:
             return str(missing)
         if whole is not None and max(abs(domain.lower), abs(domain.upper)) >= EXACT:
@@ -239,7 +255,7 @@ def _nan_by_its_words(x: str) -> str:
 
 def middle(domain: Domain) -> float:
     """Of the codes of a grid: whole, or a half."""
-    return (domain.size - 1) / 2
+    return (domain.last if isinstance(domain, Interval) else domain.size - 1) / 2
 
 
 def clipped_sql(cell: str, domain: Interval) -> str:
@@ -259,7 +275,7 @@ def _floored(x: str, domain: Integers) -> str:
     inside = f"CAST(TRY_CAST(FLOOR({x}) AS BIGINT) - {domain.lower} AS INTEGER)"
     return (
         f"CASE WHEN {x} >= {first} AND {x} < {last} THEN {inside} WHEN {x} < {first} THEN 0 "
-        f"WHEN {x} <= {_double(math.inf)} THEN {domain.size - 1} ELSE {domain.missing_code} END"
+        f"WHEN {x} <= {_double(math.inf)} THEN {domain.last} ELSE {domain.missing_code} END"
     )
 
 
@@ -271,14 +287,15 @@ def _integers(x: str, domain: Integers, otherwise: str) -> str:
 
 
 def squared_sql(cell: str, spread: Spread) -> str:
-    """What the ``Spread`` of a cell from the ``middle`` lacks to the most, in units of 1 / its scale, a DOUBLE."""
-    return rounded_sql(f"{cell} * {cell}", round(1 / spread.scale))
+    """What the ``Spread`` of a cell from the ``middle`` lacks to the most, a whole DOUBLE."""
+    apart = middle(spread.grid) - spread.middle
+    place = f"({cell} + {_double(apart)})" if apart else cell
+    return f"FLOOR({place} * {place} * {_double(spread.scale)} + {_double(0.5)})"
 
 
-def rounded_sql(x: str, unit: int) -> str:
-    """The multiple of a power of two nearest to x, a DOUBLE; which is also faster than FLOOR."""
-    nearest = _double(NEAREST * unit)
-    return f"({x} + {nearest} - {nearest})"
+def floored_sql(x: str, unit: float) -> str:
+    """The largest multiple of a power of two up to x, a DOUBLE."""
+    return f"(FLOOR({x} * {_double(1 / unit)}) * {_double(unit)})"
 
 
 def quoted(name: str) -> str:

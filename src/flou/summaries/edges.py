@@ -27,10 +27,10 @@ __all__ = ["ends"]
 
 @lru_cache(maxsize=1024)
 def ends(domain: Interval | Integers) -> tuple[float, float]:
-    """The smallest doubles whose code is at least 1 and at least size - 1."""
+    """The smallest doubles whose code is at least 1, and the last one."""
     if isinstance(domain, Integers):
         return _at_least(domain.lower + 1), _at_least(domain.upper)
-    return _edge(domain, min(1, domain.size - 1)), _edge(domain, domain.size - 1)
+    return _edge(domain, min(1, domain.last)), _edge(domain, domain.last)
 
 
 def _at_least(whole: int) -> float:

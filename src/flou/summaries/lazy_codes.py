@@ -20,7 +20,7 @@ from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.keys import LARGEST
-from flou.summaries.spread import MOST, NEAREST, Spread
+from flou.summaries.spread import MOST, Spread
 
 __all__ = ["ColumnExpression", "condition_expression", "place"]
 
@@ -47,8 +47,8 @@ class ColumnExpression:
         if isinstance(domain, Spread):
             cell = self.code(domain.grid).cast(nw.Float64())
             middle = cell - nw.lit(domain.middle)
-            nearest = middle * middle * nw.lit(domain.scale) + nw.lit(NEAREST) - nw.lit(NEAREST)
-            return nw.lit(MOST, nw.Int64()) - nearest.cast(nw.Int64())
+            square = (middle * middle * nw.lit(domain.scale) + nw.lit(0.5)).floor()
+            return nw.lit(MOST, nw.Int64()) - square.cast(nw.Int64())
         if self.kind == nw.Boolean:
             no, yes = domain.encode(np.array([False, True])).tolist()
             return _chosen([(self._column, yes), (~self._column, no)], missing)
@@ -185,16 +185,27 @@ def condition_expression(condition: Condition, columns: dict[str, ColumnExpressi
 
 
 def _grid(x: nw.Expr, domain: Interval | Integers) -> nw.Expr:
-    """floor((x - lower) / step), or floor(x) - lower, between the ends of the grid."""
+    """The code between the ends of a grid, in steps whose results do not depend on how an engine rounds."""
     first, last = (nw.lit(end) for end in ends(domain))
     inside = nw.when((x >= first) & (x < last)).then(x).otherwise(first)
     if isinstance(domain, Interval):
-        code = ((inside - nw.lit(domain.lower)) / nw.lit(domain.step)).floor().cast(nw.Int64())
+        code = _cell(inside, domain).cast(nw.Int64())
     else:
         code = inside.floor().cast(nw.Int64()) - nw.lit(domain.lower, nw.Int64())
-    rest = nw.when(x <= nw.lit(math.inf)).then(_code(domain.size - 1)).otherwise(_code(domain.missing_code))
+    rest = nw.when(x <= nw.lit(math.inf)).then(_code(domain.last)).otherwise(_code(domain.missing_code))
     rest = nw.when(x < last).then(code).otherwise(rest)
     return nw.when(x < first).then(_code(0)).otherwise(rest)
+
+
+def _cell(x: nw.Expr, domain: Interval) -> nw.Expr:
+    """The rule of ``domain/units.py``."""
+    units = domain.units
+    assert units is not None
+    if units.near_zero:
+        x = nw.when((x > nw.lit(-1.0)) & (x < nw.lit(1.0))).then(x.floor().cast(nw.Float64())).otherwise(x)
+    places = x - nw.lit(units.origin) if units.origin else x
+    whole = (places * nw.lit(units.scale)).floor().cast(nw.Float64())
+    return ((whole - nw.lit(units.start)) / nw.lit(units.width)).floor()
 
 
 def place(x: nw.Expr, cuts: Sequence[float]) -> nw.Expr:

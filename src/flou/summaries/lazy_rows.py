@@ -70,6 +70,8 @@ class LazyRows(Rows):
     def _code(self, code: Digit, numbers: dict[str, str]) -> nw.Expr:
         if isinstance(code, Refinement):
             expression = place(nw.col(numbers[code.column]), code.cuts)
+        elif not code.ruled:  # to be encoded by the domain itself
+            return self._expressions[code.column].number()
         else:
             expression = self._expressions[code.column].code(code.domain)
         if self.engine == "ibis":  # which writes no cast it holds for needless, and PostgreSQL takes 5 for 32 bits
@@ -92,8 +94,11 @@ class LazyRows(Rows):
         with quiet(self.engine):
             frame, names = self._coded(wanted)
             found = frame.collect()
-            columns = [found[names[code]].to_numpy().astype(np.int64) for code in wanted]
-        yield columns
+            arrays = [found[names[code]].to_numpy() for code in wanted]
+        yield [
+            array.astype(np.int64) if code.ruled else code.domain.encode(array)
+            for code, array in zip(wanted, arrays, strict=True)
+        ]
 
     def values(self, columns: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
         for name in columns:

@@ -6,7 +6,8 @@ So the L1 norm of a row is K whatever its value, and the second moment costs not
 differ by at most K in (T, h) as well, because |t - t'| (1 + |1 - t - t'|) <= 1.
 
 Small whole-number domains are exact. Otherwise T comes from a grid of K / 2 cells and h is rounded to steps of 2^-18 K
-(``spread.py``), which can push a row past K by at most a step and 4: ``bound`` includes it.
+(``spread.py``) on a grid of at most 2^26 cells: h is then at most half a step and 2^-27 K more than T or K - T, which
+pushes a row past K by at most twice that. ``bound`` includes it.
 
 The grid moves a value by at most half a cell, and a mean as well. A mean has 2^26 cells, so that the sum of a hundred
 million rows is exact in one double (``duck_query.py``): at the worst, when all rows are moved the same way, that is
@@ -25,12 +26,13 @@ from numpy.typing import NDArray
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.summaries.request import Code, Sums
-from flou.summaries.spread import STEPS, Spread, fine
+from flou.summaries.spread import LARGEST, STEPS, Spread
 
 __all__ = ["OF_MEANS", "OF_TOTALS", "MomentGrid", "Moments"]
 
 OF_MEANS, OF_TOTALS = 2**26, 2**31  # cells
 MOST_EXACT = 2**15  # the largest code whose square is summed as it is
+HALF_A_CELL = 0.5 + 2**-10  # and some units of the rule (``domain/units.py``), of which a cell has 2^18 at least
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class MomentGrid:
     domain: Domain
     lower: float
     upper: float
+    width: float  # of all cells together: in some grids they reach a little beyond ``upper``
     unit: int  # K; on a grid of cells twice their number, so that the middle of cell f lies at 2 f + 1
     bound: int  # the largest L1 norm of a row
     rounding: float  # how far a value may be moved, in its own units
@@ -68,21 +71,19 @@ class MomentGrid:
                 "Ask for its histogram, or declare the column as an interval or as integers.",
             )
         if isinstance(domain, Boolean):
-            return cls(column, domain, 0.0, 1.0, 1, 1, 0.0, True)
+            return cls(column, domain, 0.0, 1.0, 1.0, 1, 1, 0.0, True)
         if isinstance(domain, Integers) and domain.size - 1 <= MOST_EXACT:
-            last = domain.size - 1
-            return cls(column, domain, float(domain.lower), float(domain.upper), last**2, last**2, 0.0, True)
+            last, low, high = domain.size - 1, float(domain.lower), float(domain.upper)
+            return cls(column, domain, low, high, high - low, last**2, last**2, 0.0, True)
         if isinstance(domain, Integers):
             missing = float(domain.lower + domain.missing_code)
             domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
         assert isinstance(domain, Interval)
-        unit = 2 * cells
-        half = (domain.upper - domain.lower) / unit
-        return cls(column, domain, domain.lower, domain.upper, unit, unit + unit // STEPS + 4, half, False)
-
-    @property
-    def width(self) -> float:
-        return self.upper - self.lower
+        grid, unit = domain.fine(cells.bit_length() - 1), 2 * cells
+        bound = unit + unit // STEPS + unit // LARGEST + 4
+        return cls(
+            column, grid, domain.lower, domain.upper, grid.step * cells, unit, bound, grid.step * HALF_A_CELL, False
+        )
 
     @property
     def spreads(self) -> bool:
@@ -95,8 +96,9 @@ class MomentGrid:
             code = Code(self.column, self.domain)
             return Sums(((), (code,), (code, code)), by)
         assert isinstance(self.domain, Interval)
-        grid = fine(self.domain, self.unit // 2)
-        return Sums(((), (Code(self.column, grid),), (Code(self.column, Spread(grid)),)), by)
+        grid = self.domain
+        spread = Spread(grid.coarser(max(grid.size // LARGEST, 1).bit_length() - 1))
+        return Sums(((), (Code(self.column, grid),), (Code(self.column, spread),)), by)
 
     def moments(self, sums: NDArray[Any]) -> Moments:
         """The moments from the sums, in exact arithmetic."""

@@ -10,11 +10,12 @@ made of two requests, both of them vectors of exact integers that add up when tw
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from flou.domain import Domain
+from flou.domain import Domain, Interval
 from flou.errors import InvalidParameter
 
 __all__ = ["LARGEST_CODE", "LIMB", "Code", "Counts", "Request", "Sums", "Term", "codes_of", "keys_of"]
@@ -39,8 +40,24 @@ class Code:
                 "Declare a coarser step, or fewer cells.",
             )
 
+    @property
+    def ruled(self) -> bool:
+        """Whether there is a rule that all engines compute alike (``domain/units.py``)."""
+        return not isinstance(self.domain, Interval) or self.domain.units is not None
+
 
 Term: TypeAlias = tuple[Code, ...]  # the product of no, one or two codes
+
+
+def require_rule(codes: Iterable[Code]) -> None:
+    """Refuse grids whose cells engines could round differently (``domain/units.py``)."""
+    for code in codes:
+        if not code.ruled:
+            raise InvalidParameter(
+                f"The grid of column {code.column!r} is too fine to be counted: it has {code.domain.size} cells.",
+                "Engines could round a value at an edge into one cell or the other.",
+                "Pass fewer cells or bins, for example 65536, or a number of cells that is a power of two.",
+            )
 
 
 @dataclass(frozen=True)
@@ -63,6 +80,7 @@ class Sums:
                 "Every group has its sums, the empty ones too.",
                 "Group by a coarser grid, or ask for fewer terms at a time.",
             )
+        require_rule(codes_of(self))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -89,6 +107,7 @@ class Counts:
                 "Every cell is released or searched, the empty ones too.",
                 "Ask for fewer bins, or for fewer columns at a time.",
             )
+        require_rule(self.codes)
 
     @property
     def shape(self) -> tuple[int, ...]:

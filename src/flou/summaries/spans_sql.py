@@ -21,19 +21,18 @@ MOST = 1 << 18  # runs in the table
 def rows_sql(column: ColumnSQL, domain: Domain, spans: Spans) -> str | None:
     """Whether the code of a row lies in one of some spans, before codes are computed; None where only they can tell.
 
-    Let q be (x - lower) / step as doubles round it: x has the code floor(q) where 0 <= q < cells. Doubles scale exactly
-    by powers of two, so that on the grid with cells as long as runs the quotient is q / run, and its floor is the run
-    of the code. It is rounded anew only if it is too small for a double, or q too large: in the first run and beyond
-    the last one. Neither of these is in the table, nor is a negative run: spans that hold the first or the last code,
-    which rows beyond the bounds have, are left to ``spans_sql``. NULL and NaN count as NaN, which equals itself in
-    DuckDB, and is in the table where the spans hold the code of what is missing.
+    The run of a code is the code on a grid whose cells are as long as runs (``domain/units.py``). Spans that hold the
+    first or the last code, which rows beyond the bounds have, are left to ``spans_sql``: neither a negative cell nor
+    one beyond the last is in the table. NULL and NaN count as NaN, which equals itself in DuckDB, and is in the table
+    where the spans hold the code of what is missing.
     """
     run = run_of(spans)
-    if not isinstance(domain, Interval) or not spans or spans[0][0] == 0 or spans[-1][1] == domain.size:
+    if not isinstance(domain, Interval) or not spans or spans[0][0] == 0 or spans[-1][1] > domain.last:
         return None
-    coarse = domain.with_cells(max(domain.size // run, 1))
-    cell = column.cell(coarse, centred=False)
-    if cell is None or coarse.step != domain.step * run or _many(spans, run):
+    if _many(spans, run):
+        return None
+    cell = column.cell(domain.coarser(run.bit_length() - 1), centred=False)
+    if cell is None:
         return None
     listed = f"SELECT CAST(unnest(range(a, b)) AS DOUBLE) FROM {_table(spans, run)}"
     if holds_missing(domain, spans):

@@ -25,6 +25,9 @@ class Reading:
     where: str = ""  # a condition in words; rows for which it does not hold are left out
     texts: frozenset[str] = frozenset()  # columns that stay as they are written
 
+    def __post_init__(self) -> None:
+        self.columns  # noqa: B018  refuse a condition that cannot be read
+
     @classmethod
     def of(cls, computed: Sequence[str], *, where: str = "", schema: Schema | None = None) -> Reading:
         """Columns whose domain is a list of texts are read as texts."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from flou import joint
+from flou.cli.fits import show_fit
 from flou.joint.agreement.plan import Plan
 from joint.test_cli_joint import folder, invoke, plain, refused  # noqa: F401 - a fixture
 
@@ -87,3 +90,12 @@ def test_a_long_condition_cannot_pass_for_another_line():
     margins = [line.split()[0] for line in facts if not line.startswith(" ")]
     assert margins.count("noise") == 1
     assert margins.count("rows") == 1
+
+
+def test_a_result_cannot_draw_on_the_screen(capsys):
+    """Names of columns come from a plan, and are printed without their control characters."""
+    name = "y\x1b[2J\x1b[H"
+    show_fit(joint.simulate([{name: np.arange(5.0)}] * 3, joint.Histogram(name, edges=[0, 2, 9])))
+    printed = capsys.readouterr().out
+    assert "y [2J [H" in printed
+    assert all(line.isprintable() for line in printed.splitlines())

@@ -101,7 +101,7 @@ def opened(program: Program, tables: list[dict[str, Any]], bits: Bits) -> Any:
         assert ask.noise is not None
         sums = np.zeros(ask.length, dtype=object)
         for table in tables:
-            sums += np.array(program.words(ask, PartyRows(table)), dtype=object)
+            sums += np.array(program.words(ask, PartyRows(table, program.reading())), dtype=object)
             sums += ask.noise.law.sample(ask.length, bits=bits)
         past.append(Opened(ask, tuple(map(int, sums)), tuple(map(str, range(len(tables))))))
     return program.result(past)

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from flou import cli
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
+from flou.joint.agreement.plan_words import plan_facts
 from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.likelihood.likelihood import MaximumLikelihood
 from flou.joint.estimators.registry import ESTIMATORS
@@ -111,8 +112,9 @@ def test_plan():
     assert (plan.name, plan.dropouts, plan.minimum, plan.max_rows) == ("wages", 0, 3, 1000)
     assert (plan.where, plan.differences, plan.expires) == ("x1 > 0", "accept", "2099-01-31T00:00:00Z")
     assert plan.program.terms()["covariance"] == "HC3"
-    assert plain(plan.in_words()) in plain(result.output)
-    assert plan.hash.hex() in plain(result.output)
+    for label, text in plan_facts(plan):
+        assert plain(f"{label} {text}") in plain(result.output)
+    assert plan.hash.hex() in result.output.split()
 
 
 @pytest.mark.parametrize(
@@ -263,7 +265,10 @@ def test_a_party_is_shown_the_plan_first():
     result = party("--plan", "plan.toml", "--ca", "c.pem")
     message = refused(result)
     assert "has not answered for 0.2 seconds" in message
-    assert "3 parties add up at most 10 numbers, read from the columns y, x1, x2." in plain(result.stderr)
+    shown = plain(result.stderr)
+    for label, text in plan_facts(Plan.from_toml("plan.toml")):
+        assert plain(f"{label} {text}") in shown
+    assert "your rows 200 count, 20.0 for each of 10 numbers" in shown
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ def test_the_commands_as_users_run_them(tmp_path):
         assert told["result"]["totals"] == pytest.approx(wanted, abs=5 * 2.0**-41)
     for out, err in ended:
         assert b"totals:" in out
-        assert b"5 parties add up at most 120 numbers" in err
+        assert b"at most 120 numbers. Everyone learns these sums and nothing else" in err
     done = subprocess.run(
         [FLOU, "joint", "verify", tmp_path / "transcript.flou", "--plan", tmp_path / "plan.toml"],
         capture_output=True,

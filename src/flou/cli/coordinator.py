@@ -14,6 +14,7 @@ from flou.cli.command import app
 from flou.cli.files import checked_out, write
 from flou.cli.fits import as_json, show_fit
 from flou.cli.models import Models, run_models
+from flou.cli.plans import show_facts
 
 if TYPE_CHECKING:
     from flou.joint.session.coordinator import CoordinatorSession
@@ -60,6 +61,7 @@ def coordinate(
     import asyncio
 
     from flou.joint.agreement.plan import Plan
+    from flou.joint.agreement.plan_words import plan_facts
     from flou.joint.session.coordinator import CoordinatorSession
     from flou.joint.session.memory import FileMemory
     from flou.joint.transport.server import Patience, serve
@@ -76,7 +78,7 @@ def coordinate(
     console = Console(stderr=True, highlight=False)
     try:
         session = CoordinatorSession(agreed, memory)
-        console.print(escape(f"{agreed.name}: {agreed.in_words()}"))
+        show_facts(console, plan_facts(agreed))
         with console.status("starting") as status:
             asyncio.run(
                 serve(

@@ -28,7 +28,8 @@ def show_fit(fit: Fit) -> None:
         sys.stdout.reconfigure(errors="replace")  # a terminal without some letter must not lose the result
     summary = getattr(fit, "summary", None)
     text = _listed(fit) if summary is None else str(summary())
-    Console(highlight=False).print(Text(f"\n{text}\n"), soft_wrap=True)
+    told = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)  # names are others'
+    Console(highlight=False).print(Text(f"\n{told}\n"), soft_wrap=True)
 
 
 def as_json(fit: Fit, plan: Plan) -> str:

@@ -15,6 +15,7 @@ from flou.cli.command import app
 from flou.cli.files import checked_out, write
 from flou.cli.fits import as_json, show_fit
 from flou.cli.models import Models, run_models
+from flou.cli.plans import show_facts
 from flou.cli.statistic import statistic
 from flou.errors import InvalidParameter
 
@@ -123,6 +124,7 @@ def plan(
 ) -> None:
     from flou.joint.agreement.identity import Roster
     from flou.joint.agreement.plan import Plan
+    from flou.joint.agreement.plan_words import plan_facts
 
     run_models(models)
     inputs = (roster,) if schema is None else (roster, schema)
@@ -143,10 +145,8 @@ def plan(
     )
     write("--out", out, made.to_toml())
     console = Console(highlight=False)
-    console.print(Text(made.in_words()))
-    console.print(
-        Text(f"It may be used until {made.expires}. Its hash is {made.hash.hex()}: compare it with the others.")
-    )
+    show_facts(console, plan_facts(made))
+    console.print("Compare the hash with the others: it is what all of them sign.")
 
 
 @joint_app.command("simulate", help="Try it on this machine: all parties and the coordinator in one process.")
@@ -245,11 +245,13 @@ def _split(path: Path, program: Program, parties: int, schema: Path | None, wher
 
     from flou.domain import Schema
     from flou.joint.estimators.party_rows import PartyRows
+    from flou.joint.estimators.reading import Reading
     from flou.parameters import integer
 
     integer("parties", parties, 3, 1000)
     known = None if schema is None else Schema.from_toml(schema)
-    batches = list(PartyRows(path, schema=known, where=where).batches(program.columns))
+    reading = Reading.of(program.columns, where=where, schema=known)
+    batches = list(PartyRows(path, reading).batches(program.columns))
     whole = {name: np.concatenate([batch[name] for batch in batches] or [np.zeros(0)]) for name in program.columns}
     parts = {name: np.array_split(values, parties) for name, values in whole.items()}
     return {f"party {place + 1}": {name: parts[name][place] for name in parts} for place in range(parties)}

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.text import Text
 
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
 from flou.cli.fits import as_json, show_fit
 from flou.cli.models import Models, run_models
+from flou.cli.plans import show_facts
 from flou.errors import InvalidParameter, ProtocolError
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ __all__ = ["take_part"]
 ABOUT = """
 Take part in a session of [bold]flou joint[/bold], with rows that never leave this machine.
 
-The plan is shown and checked against your policy before anything is signed. What is sent is masked: nobody, not even \
-the coordinator, learns more than the sums over all parties. If this is stopped, the same command goes on where it was.
+All that the plan says is shown, and checked against your policy, before anything is signed. What is sent is masked: \
+nobody, not even the coordinator, learns more than the sums over all parties. If this is stopped, the same command \
+goes on where it was.
 """
 
 EXAMPLES = """
@@ -41,13 +42,15 @@ flou party --plan plan.toml --coordinator https://sums.example.org:8443 --ca coo
 
 [bold]A policy file[/bold]
 
-columns = \\["y", "x1", "x2"]     # what may be read; everything without this line
+columns = \\["y", "x1", "x2"]     # what may be read, also by a condition; everything without this line
 
 minimum_parties = 3             # no sum over fewer
 
 colluders = 1                   # so many parties may conspire with the coordinator, and learn nothing more
 
 rows_per_scalar = 10            # so many rows of yours for every number that is opened
+
+most_epsilon = 1                # noise takes the place of rows up to this cost; with more, the plan counts as exact
 
 epsilon = 1                     # demand differential privacy; left out, sums are exact
 """
@@ -82,6 +85,7 @@ def take_part(
     json_out: Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")] = None,
 ) -> None:
     from flou.joint.agreement.identity import Identity
+    from flou.joint.agreement.plan_words import plan_facts, rows_fact
     from flou.joint.agreement.policy import Policy
     from flou.joint.session.memory import FileMemory
     from flou.joint.session.party import PartySession
@@ -96,11 +100,12 @@ def take_part(
     console = Console(stderr=True, highlight=False)
     try:
         agreed = _plan(plan, plan_hash, coordinator, context, give_up, console)
-        console.print(Text(f"{agreed.name}: {agreed.in_words()}"))
+        show_facts(console, plan_facts(agreed))
         agreed.roster.index(identity)
         memory = FileMemory(state / f"{agreed.hash.hex()[:16]}-{identity.public.hex()[:16]}.memory")
         try:
             session = PartySession(identity, agreed, agreed.rows(data), limits, memory)
+            show_facts(console, [rows_fact(agreed, session.count)])
             if memory.recall("0/join") is None:
                 _confirm(yes, known=plan is not None or plan_hash is not None)
             fit = _attended(session, coordinator, context, give_up, console)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flou.errors import InvalidParameter
+from flou.joint.agreement.policy import Policy
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Program
 from flou.joint.session import simulate as session
@@ -20,12 +21,14 @@ def simulate(
     formula: str | None = None,
     schema: Any = None,
     covariance: Any = "nonrobust",
+    policy: Policy | None = None,
     **terms: Any,
 ) -> Any:
     """What parties with these tables would compute together, run in this process with all keys, masks and checks.
 
     ``tables`` holds one table a party: paths, data frames or mappings of columns, in a list or by name. Pass a program,
-    such as ``Quantiles(...)``, or a formula for a linear regression. ``terms`` are those of a :class:`Plan`.
+    such as ``Quantiles(...)``, or a formula for a linear regression. With a policy every party checks the plan against
+    it; without one everything is allowed. ``terms`` are those of a :class:`Plan`.
     """
     if (program is None) == (formula is None):
         raise InvalidParameter(
@@ -38,5 +41,5 @@ def simulate(
 
         program = LinearRegression(formula, schema, covariance=covariance)
     assert program is not None
-    fit: Fit = session.simulate(tables, program, **terms).fit
+    fit: Fit = session.simulate(tables, program, policy=policy, **terms).fit
     return fit

@@ -23,7 +23,7 @@ def run(program, parties, leave=None, most=200):
         here = [place for place in here if place not in (leave or {}).get(len(opened), ())]
         ask = Ask.from_dict(json.loads(json.dumps(ask.to_dict())))
         assert program.next(opened).agrees(ask)
-        words = [program.words(ask, PartyRows(parties[place])) for place in here]
+        words = [program.words(ask, PartyRows(parties[place], program.reading())) for place in here]
         for word in words:
             assert len(word) == ask.length
             assert all(type(number) is int and abs(number) <= ask.limit for number in word)

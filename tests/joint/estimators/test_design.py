@@ -12,6 +12,7 @@ from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.reading import Reading
 
 SCHEMA = Schema(
     {
@@ -85,7 +86,7 @@ def made_rows(n=120, seed=0):
 
 
 def batch_of(design, frame):
-    (batch,) = PartyRows(frame).batches(design.columns)
+    (batch,) = PartyRows(frame, Reading(design.columns)).batches(design.columns)
     return batch
 
 

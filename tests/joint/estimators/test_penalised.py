@@ -33,7 +33,7 @@ def fitted(formula, frame, **more):
     program = LinearRegression(formula, SCHEMA, **more)
     fit, opened = run(program, [frame.iloc[a:b] for a, b in itertools.pairwise(cuts)])
     assert len(opened) == 1
-    (batch,) = PartyRows(frame).batches(program.columns)
+    (batch,) = PartyRows(frame, program.reading()).batches(program.columns)
     return fit, program.design.regressors(batch)
 
 

@@ -14,6 +14,7 @@ from flou.joint.agreement.plan import Plan
 from flou.joint.agreement.policy import Policy
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.reading import Reading
 from flou.joint.round.messages import Message
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory
@@ -80,6 +81,7 @@ class Given:
     """Integers in the place of rows."""
 
     integers: Sequence[int]
+    reading: Reading
 
     def count(self, _columns: Sequence[str]) -> int:
         return 1000
@@ -94,7 +96,7 @@ def plan_for(m: int, program: Program | None = None, **terms: Any) -> Plan:
 
 
 def party(plan: Plan, number: int, integers: Sequence[int], memory: Memory | None = None, bits: Bits = SYSTEM):
-    return PartySession(IDENTITIES[number], plan, Given(integers), ANY, memory, bits)
+    return PartySession(IDENTITIES[number], plan, Given(integers, plan.reading), ANY, memory, bits)
 
 
 def parties(plan: Plan, integers: Sequence[Sequence[int]], *, seed: int | None = None) -> dict[int, PartySession]:

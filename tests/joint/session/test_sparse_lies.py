@@ -28,7 +28,7 @@ WORDS = [[i, -1] for i in range(M)]
 def lied_to(monkeypatch, lying, rounds=1, **how):
     plan = Plan(Roster.of(IDENTITIES), Integers(2, 1000, rounds), expires="2099-01-01T00:00:00Z")
     assert plan.resilience.neighbours < 40
-    sessions = {i: PartySession(one, plan, Given(WORDS[i]), ANY) for i, one in enumerate(IDENTITIES)}
+    sessions = {i: PartySession(one, plan, Given(WORDS[i], plan.reading), ANY) for i, one in enumerate(IDENTITIES)}
     monkeypatch.setattr(coordinating, "CoordinatorRound", lying)
     return sessions, converse(CoordinatorSession(plan), sessions, **how)
 

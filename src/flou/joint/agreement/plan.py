@@ -14,13 +14,15 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal
 
-from flou.domain import Schema, toml
+from flou.domain import toml
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.agreement.canonical import digest
 from flou.joint.agreement.identity import Roster
+from flou.joint.agreement.plan_words import plan_facts, rows_fact
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Program
+from flou.joint.estimators.reading import Reading
 from flou.joint.estimators.registry import program_of
 from flou.joint.masking.bounds import Proof, width_for
 from flou.joint.masking.graph import DENSE
@@ -33,6 +35,7 @@ VERSION = 1
 FEWEST = 3  # with two, each learns the other's sums by subtraction
 DAYS = 30
 MOST_ROWS = 2**40  # of one party; statistics prove their sums for so many
+LONGEST_NAME, LONGEST_CONDITION = 200, 4000  # characters; somebody reads them before signing
 SETTINGS = ("version", "name", "minimum", "dropouts", "differences", "max_rows", "where", "expires")
 
 
@@ -52,8 +55,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         m = integer("parties", len(self.roster), FEWEST, 100_000)
-        checked_text("name", self.name)
-        checked_text("where", self.where, empty=True)
+        _short("name", checked_text("name", self.name), LONGEST_NAME)
+        _short("where", checked_text("where", self.where, empty=True), LONGEST_CONDITION)
+        self.reading  # noqa: B018  refuse a condition that cannot be read
         choice("differences", self.differences, ("refuse", "accept"))
         integer("max_rows", self.max_rows, 1, MOST_ROWS)
         minimum = self.minimum
@@ -132,10 +136,23 @@ class Plan:
                 "Agree on a new plan.",
             )
 
+    @cached_property
+    def reading(self) -> Reading:
+        """All that is read of a party's rows. Policies check it, and rows give nothing else."""
+        return self.program.reading(self.where)
+
     def rows(self, source: Any) -> PartyRows:
         """A party's rows, read as this plan says."""
-        schema = self.program.terms().get("schema")
-        return PartyRows(source, schema=None if schema is None else Schema.from_dict(schema), where=self.where)
+        return PartyRows(source, self.reading)
+
+    def check_reading(self, rows: PartyRows) -> None:
+        """Refuse rows that were opened for another plan, which may read more of them."""
+        if rows.reading != self.reading:
+            raise ProtocolError(
+                "These rows were opened for another plan.",
+                "A party agrees to what one plan reads, and its rows give nothing else.",
+                "Open them with plan.rows(...) of the plan that this party signs.",
+            )
 
     def proof(self, ask: Ask) -> Proof:
         """That no sum of this question can overflow, and the width of words that this takes."""
@@ -187,19 +204,18 @@ class Plan:
         """The text of a plan file; reading it gives a plan with the same hash."""
         return toml.written(self.to_dict())
 
-    def in_words(self) -> str:
-        """What a party should know before it signs."""
-        m, found = len(self.roster), self.resilience
-        conspire = {0: "as long as nobody conspires", 1: "even if one of them conspires"}.get(
-            self.colluders, f"even if {self.colluders} of them conspire"
-        )
-        lost = {0: "A round needs all of them", 1: "A round survives the loss of one"}.get(
-            found.dropouts, f"A round survives the loss of {found.dropouts}"
-        )
-        return (
-            f"{m} parties add up at most {self.scalars:,} numbers, read from the columns "
-            f"{', '.join(self.program.columns)}. Everyone learns these sums and nothing else, {conspire} with the "
-            f"coordinator. {lost}, and no sum is opened over fewer than {self.minimum}."
+    def in_words(self, rows: int | None = None) -> str:
+        """All that a party should know before it signs, with so many rows of its own."""
+        facts = [*plan_facts(self), *([] if rows is None else [rows_fact(self, rows)])]
+        return "\n".join(f"{label}: {text}" for label, text in facts)
+
+
+def _short(name: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise InvalidParameter(
+            f"{name} must have at most {most} characters, got {len(text)}.",
+            "Parties read it before they sign, and nobody reads a text without end.",
+            "Shorten it.",
         )
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from flou.domain import toml
 from flou.domain.table import checked_table
 from flou.errors import InvalidParameter, ProtocolError
-from flou.guarantee import ApproxDP, Guarantee, PureDP
+from flou.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from flou.joint.agreement.plan import Plan
-from flou.parameters import integer, is_number, number
+from flou.parameters import LIMITS, exact, integer, is_number, number, shown
+from flou.release.price import priced
 
 __all__ = ["Policy"]
 
@@ -21,9 +22,10 @@ __all__ = ["Policy"]
 class Policy:
     """The limits of one party.
 
-    ``rows_per_scalar`` asks for so many own rows for every number that is opened, unless the result is differentially
-    private: sums of few rows, opened often enough, are the rows. ``columns`` lists what may be read; None allows all.
-    ``epsilon`` (with ``delta``) demands differential privacy of at most this cost.
+    ``columns`` lists what may be read, also by a condition; None allows all. ``rows_per_scalar`` asks for so many own
+    rows for every number that is opened: sums of few rows, opened often enough, are the rows. Noise takes the place of
+    rows if all rounds together cost at most ``most_epsilon`` (with ``delta``); with a larger cost it hides little, and
+    the plan counts as exact. ``epsilon`` (with ``delta``) demands differential privacy of at most this cost.
     """
 
     columns: tuple[str, ...] | None = None
@@ -35,6 +37,7 @@ class Policy:
     accept_differences: bool = False
     epsilon: float | None = None
     delta: float = 1e-6
+    most_epsilon: float = 1
 
     def __post_init__(self) -> None:
         integer("minimum_parties", self.minimum_parties, 3, 100_000)
@@ -54,9 +57,17 @@ class Policy:
                     "A party allows what it lists, word by word.",
                     f'Write for example {name} = ["age", "income"], or leave it out to allow all.',
                 )
+        number("delta", self.delta)
         if self.epsilon is not None:
             number("epsilon", self.epsilon)
-            number("delta", self.delta)
+        smallest, largest = LIMITS["epsilon"]
+        usual = is_number(self.most_epsilon) and smallest <= exact(self.most_epsilon) <= largest
+        if not usual and not (is_number(self.most_epsilon) and self.most_epsilon == 0):
+            raise InvalidParameter(
+                f"most_epsilon must be 0 or a usual epsilon, got {shown(self.most_epsilon)}.",
+                "Up to this cost noise takes the place of rows, and without bound it hides nothing.",
+                "Write for example most_epsilon = 1, or leave it out.",
+            )
         if not is_number(self.rows_per_scalar) or self.rows_per_scalar < 0:
             integer("rows_per_scalar", self.rows_per_scalar, 0, 2**40)
 
@@ -74,9 +85,14 @@ class Policy:
         return cls.from_dict(toml.parsed(toml.file_text(path)))
 
     def check(self, plan: Plan, rows: int) -> None:
-        """Refuse a plan that this party does not allow, with the reason."""
+        """Refuse a plan that this party, which has so many rows, does not allow; with the reason."""
+        self.check_terms(plan)
+        self.check_rows(plan, rows)
+
+    def check_terms(self, plan: Plan) -> None:
+        """Refuse by what the plan says alone, before a row is read."""
         program = plan.program
-        for column in program.columns:
+        for column in plan.reading.columns:
             if self.columns is not None and column not in self.columns:
                 raise _refused(f"This plan reads the column {column!r}; your policy does not list it.")
         if self.estimators is not None and program.estimator not in self.estimators:
@@ -92,22 +108,34 @@ class Policy:
             )
         if plan.differences == "accept" and not self.accept_differences:
             raise _refused("This plan opens sums with and without a party that is lost; your policy does not allow it.")
-        self._check_privacy(plan, rows)
-
-    def _check_privacy(self, plan: Plan, rows: int) -> None:
-        scalars, guarantee = plan.scalars, plan.program.guarantee
-        if scalars > self.max_scalars:
-            raise _refused(f"This plan opens up to {scalars} numbers; your policy allows {self.max_scalars}.")
-        if guarantee is None and rows < self.rows_per_scalar * scalars:
-            raise _refused(
-                f"This plan opens {scalars} numbers from {rows} rows; "
-                f"your policy allows one in {self.rows_per_scalar:g}."
-            )
-        if self.epsilon is not None and not _covers(self.epsilon, self.delta, guarantee):
+        if plan.scalars > self.max_scalars:
+            raise _refused(f"This plan opens up to {plan.scalars} numbers; your policy allows {self.max_scalars}.")
+        if self.epsilon is not None and not _covers(self.epsilon, self.delta, program.guarantee):
             raise _refused(
                 f"This plan is not differentially private with epsilon = {self.epsilon:g} and delta = {self.delta:g}; "
                 "your policy asks for it."
             )
+
+    def check_rows(self, plan: Plan, rows: int) -> None:
+        """Refuse to open more numbers than so many rows can hide, unless noise does."""
+        scalars, guarantee = plan.scalars, plan.program.guarantee
+        if rows >= self.rows_per_scalar * scalars or self._hides(guarantee):
+            return
+        allowed = f"This plan opens {scalars} numbers from {rows} rows; your policy allows one in"
+        if guarantee is None:
+            raise _refused(f"{allowed} {self.rows_per_scalar:g}.")
+        raise _refused(
+            f"{allowed} {self.rows_per_scalar:g}, and noise instead of rows up to epsilon = {self.most_epsilon:g} and "
+            f"delta = {self.delta:g}, while this plan costs {priced(self._converted(guarantee))}."
+        )
+
+    def _converted(self, guarantee: Guarantee) -> Guarantee:
+        """A cost in the words of this policy."""
+        return guarantee.to_approx(delta=self.delta) if isinstance(guarantee, ZCDP) else guarantee
+
+    def _hides(self, guarantee: Guarantee | None) -> bool:
+        """Whether there is noise enough to take the place of rows."""
+        return self.most_epsilon > 0 and _covers(self.most_epsilon, self.delta, guarantee)
 
 
 def _covers(epsilon: float, delta: float, guarantee: Guarantee | None) -> bool:

@@ -2,19 +2,22 @@
 
 Numbers become doubles, truth values 1 and 0, and everything else is text. In a text file a column is numbers where each
 of its cells reads as one, unless the schema declares categories: then it stays as it is written. Rows with a missing
-value in a column that is used are left out, as regressions do.
+value in a column that is used are left out, as regressions do. A statistic gets the columns that its reading names, and
+no others: what a party agrees to is what can be read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Categories, Schema
-from flou.summaries.condition_words import condition
+from flou.errors import ProtocolError
+from flou.joint.estimators.reading import Reading
+from flou.parameters import shown
 from flou.summaries.rows import Rows
 from flou.summaries.source import rows_of
 
@@ -26,17 +29,23 @@ Batch: TypeAlias = Mapping[str, NDArray[Any]]  # numbers as float64, texts as te
 class PartyRows:
     """Columns of one party, a batch at a time."""
 
-    def __init__(self, source: Any, *, schema: Schema | None = None, where: str = "") -> None:
-        """A path, a data frame, a mapping of columns, ...; ``where`` keeps the rows for which a condition holds."""
-        rows: Rows = rows_of(source)
-        self._rows = rows.where(condition(where)) if where else rows
-        domains = {} if schema is None else schema.columns
-        self._texts = {name for name, domain in domains.items() if _is_text(domain)}
+    def __init__(self, source: Any, reading: Reading) -> None:
+        """A path, a data frame, a mapping of columns, ...; it is opened when rows are first asked for."""
+        self._source, self.reading = source, reading
+
+    @cached_property
+    def _rows(self) -> Rows:
+        rows = rows_of(self._source)
+        return rows if self.reading.condition is None else rows.where(self.reading.condition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """These columns, a batch of rows after the other; rows with a missing value in one of them are left out."""
+        for name in columns:
+            if name not in self.reading.computed:
+                raise _not_agreed(name)
+        texts = self.reading.texts
         for arrays in self._rows.values(columns):
-            read = {name: _read(values, name in self._texts) for name, values in zip(columns, arrays, strict=True)}
+            read = {name: _read(values, name in texts) for name, values in zip(columns, arrays, strict=True)}
             present = np.logical_and.reduce([there for _, there in read.values()])
             whole = bool(present.all())
             yield {name: values if whole else values[present] for name, (values, _) in read.items()}
@@ -46,8 +55,12 @@ class PartyRows:
         return sum(len(batch[columns[0]]) for batch in self.batches(columns)) if columns else 0
 
 
-def _is_text(domain: Any) -> bool:
-    return isinstance(domain, Categories) and all(isinstance(value, str) for value in domain.values)
+def _not_agreed(name: str) -> ProtocolError:
+    return ProtocolError(
+        f"The statistic asks for the column {shown(name)}, which it does not list.",
+        "Parties agree to the columns that a plan names, and nothing else of their rows is read.",
+        "Let the statistic list every column that it computes with.",
+    )
 
 
 def _read(values: NDArray[Any], as_text: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:

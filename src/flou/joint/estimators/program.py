@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from flou.domain import Schema
 from flou.errors import ProtocolError
 from flou.guarantee import Guarantee
 from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.reading import Reading
 from flou.joint.masking.noise import NoiseShare
 from flou.parameters import integer
 
@@ -105,7 +107,12 @@ class Program(ABC):
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """The columns that parties read."""
+        """The columns that it computes with. Rows give it these and no others."""
+
+    def reading(self, where: str = "") -> Reading:
+        """All that is read of a party's rows, with a condition on them."""
+        schema = self.terms().get("schema")
+        return Reading.of(self.columns, where=where, schema=None if schema is None else Schema.from_dict(schema))
 
     @property
     @abstractmethod

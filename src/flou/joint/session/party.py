@@ -60,8 +60,11 @@ class PartySession:
         self.opened: list[Opened] = []
         self._ready: tuple[Ask, Sequence[int]] | None = None
         plan.check_date()
-        count = rows.count(plan.program.columns)
-        (policy or Policy()).check(plan, count)
+        plan.check_reading(rows)
+        limits = policy or Policy()
+        limits.check_terms(plan)  # before anything is read
+        self.count = count = rows.count(plan.program.columns)
+        limits.check_rows(plan, count)
         if count > plan.max_rows:
             raise InvalidData(
                 "There are more rows than the plan allows a party to have.",

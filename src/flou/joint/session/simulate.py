@@ -86,9 +86,10 @@ def simulate(
     program: Program,
     *,
     lost: Callable[[int, Address], bool] = lambda _party, _address: False,
+    policy: Policy | None = None,
     **terms: Any,
 ) -> Simulation:
-    """A session of parties with these tables, all in this process. ``terms`` are those of the plan."""
+    """A session of parties with these tables, all in this process, each with this policy. ``terms`` are the plan's."""
     named = dict(tables) if isinstance(tables, Mapping) else {f"party {i + 1:05d}": t for i, t in enumerate(tables)}
     if len(named) < 3:
         raise InvalidParameter(
@@ -99,7 +100,7 @@ def simulate(
     identities = {name: Identity.generate(name) for name in named}
     plan = Plan(Roster.of(list(identities.values())), program, **terms)
     parties = {
-        plan.roster.index(identity): PartySession(identity, plan, plan.rows(named[name]), ANY)
+        plan.roster.index(identity): PartySession(identity, plan, plan.rows(named[name]), policy or ANY)
         for name, identity in identities.items()
     }
     return converse(CoordinatorSession(plan), parties, lost=lost)

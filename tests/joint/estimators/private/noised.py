@@ -8,13 +8,15 @@ import numpy as np
 
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened
+from flou.joint.estimators.reading import Reading
 
 __all__ = ["farthest", "run", "words"]
 
 
 def words(program, table, schema=None):
     """The words of one party for the first question."""
-    return np.array(program.words(program.next([]), PartyRows(table, schema=schema)), dtype=object)
+    rows = PartyRows(table, Reading.of(program.columns, schema=schema))
+    return np.array(program.words(program.next([]), rows), dtype=object)
 
 
 def run(program, tables, bits=None, leave=None):
@@ -26,7 +28,7 @@ def run(program, tables, bits=None, leave=None):
         assert ask.agrees(told)
         sums = np.zeros(ask.length, dtype=object)
         for place in here:
-            own = program.words(told, PartyRows(tables[place]))
+            own = program.words(told, PartyRows(tables[place], program.reading()))
             assert len(own) == ask.length
             assert all(type(word) is int and abs(word) <= ask.limit for word in own)
             sums += np.array(own, dtype=object)

@@ -233,6 +233,6 @@ def test_a_party_file_with_texts_is_read_row_by_row(tmp_path):
     body = "".join(f"{x},{x / 2}\n" for x in (0.5, 1.0, 1.5))
     program = PrivateLinearRegression("y ~ x", SCHEMA, honest=2, epsilon=1)
     path.write_text("y,x\n" + body)
-    clean = program.words(program.next([]), PartyRows(path))
+    clean = program.words(program.next([]), PartyRows(path, program.reading()))
     path.write_text("y,x\n" + body + "oops,1\n")
-    assert program.words(program.next([]), PartyRows(path)) == clean
+    assert program.words(program.next([]), PartyRows(path, program.reading())) == clean

@@ -137,8 +137,9 @@ def test_responses_are_read_as_the_nearer_one():
     ask = program.next([])
     strange = np.array(["1", "true", "7", "0", "-4", "False", "what", "nan", ""])
     x = np.full(9, "1.5")
-    expected = program.words(ask, PartyRows({"y": np.array([1, 1, 1, 0, 0, 0.0]), "x": np.full(6, 1.5)}))
-    assert program.words(ask, PartyRows({"y": strange, "x": x})) == expected
+    plain = {"y": np.array([1, 1, 1, 0, 0, 0.0]), "x": np.full(6, 1.5)}
+    expected = program.words(ask, PartyRows(plain, program.reading()))
+    assert program.words(ask, PartyRows({"y": strange, "x": x}, program.reading())) == expected
 
 
 @pytest.mark.parametrize("domain", [Interval(0, 2), Integers(0, 2), Interval(-1, 1)])
@@ -160,7 +161,7 @@ def test_plans_carry_it():
     ask = program.next([])
     wrong = Ask(ask.step, ask.length, ask.limit, ask.parameters, None)
     with pytest.raises(InvalidParameter):
-        program.words(wrong, PartyRows(made(60)[0]))
+        program.words(wrong, PartyRows(made(60)[0], program.reading()))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ import pytest
 from flou.errors import InvalidParameter
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.row_by_row import MISSING, Levels, RowByRow, read_numbers
+from flou.joint.estimators.reading import Reading
 
+X = Reading(("x",))
 CELLS = ["1", "2.5", "true", "abc", " 3 ", "1e2", "nan", "inf", "", "x1", "FALSE", "-0"]
 
 
@@ -27,10 +29,10 @@ def counted(rows):
 
 def test_a_cell_that_is_no_number_does_not_touch_the_others():
     """Leaving out any one row of texts changes the numbers that are read by that row's own number, or by nothing."""
-    whole = counted(RowByRow(PartyRows(table(CELLS))))
+    whole = counted(RowByRow(PartyRows(table(CELLS), X)))
     assert whole == {1.0: 2, 2.5: 1, 3.0: 1, 100.0: 1, np.inf: 1, 0.0: 2}
     for place, cell in enumerate(CELLS):
-        rest = counted(RowByRow(PartyRows(table(CELLS[:place] + CELLS[place + 1 :]))))
+        rest = counted(RowByRow(PartyRows(table(CELLS[:place] + CELLS[place + 1 :]), X)))
         gone = {value: whole[value] - rest.get(value, 0) for value in whole if whole[value] != rest.get(value, 0)}
         assert set(rest) <= set(whole)
         assert gone in ({}, dict.fromkeys(gone, 1))
@@ -41,7 +43,7 @@ def test_the_plain_reader_would():
     """Without this reader one text turns the numbers of all other rows into texts."""
     kinds = []
     for cells in (["1", "2"], ["1", "2", "abc"]):
-        kinds += [batch["x"].dtype.kind for batch in PartyRows(table(cells)).batches(("x",))]
+        kinds += [batch["x"].dtype.kind for batch in PartyRows(table(cells), X).batches(("x",))]
     assert kinds == ["f", "U"]
 
 
@@ -49,7 +51,7 @@ def test_files_are_read_the_same_way(tmp_path):
     """A text file gives the numbers that its cells give in memory."""
     path = tmp_path / "cells.csv"
     path.write_text("x,y\n" + "".join(f"{cell},1\n" for cell in CELLS))
-    assert counted(RowByRow(PartyRows(path))) == counted(RowByRow(PartyRows(table(CELLS))))
+    assert counted(RowByRow(PartyRows(path, X))) == counted(RowByRow(PartyRows(table(CELLS), X)))
 
 
 @pytest.mark.parametrize("levels", [["1", "2", "abc"], [1, 2, 3], [True, False], ["true", "x1"], ["07", "8"]])
@@ -59,9 +61,9 @@ def test_a_category_is_the_same_in_any_company(levels):
     cells = ["1", "2", "abc", "3", "true", "false", "x1", "7", "07", "8.0", "nan"]
     alone, together = [], []
     for cell in cells:
-        for batch in PartyRows(table([cell])).batches(("x",)):
+        for batch in PartyRows(table([cell]), X).batches(("x",)):
             alone += known.places(batch["x"]).tolist() or [MISSING]
-    for batch in PartyRows(table(cells)).batches(("x",)):
+    for batch in PartyRows(table(cells), X).batches(("x",)):
         together += known.places(batch["x"]).tolist()
     assert alone == together
     for place, level in enumerate(levels):
@@ -78,7 +80,7 @@ def test_numbers_and_texts_of_the_same_value_are_one_category():
 
 def test_unknown_categories_become_none_of_the_list():
     """Texts and numbers that are not listed stay in the batch, as something that no list holds."""
-    rows = PartyRows({"t": np.array(["a", "zz", "b"]), "w": np.array([1, 5, 2])})
+    rows = PartyRows({"t": np.array(["a", "zz", "b"]), "w": np.array([1, 5, 2])}, Reading(("t", "w")))
     read = RowByRow(rows, {"t": Levels(["a", "b"]), "w": Levels([1, 2])})
     (batch,) = read.batches(("t", "w"))
     assert batch["t"].tolist()[::2] == ["a", "b"]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.reading import Reading
 
 __all__ = ["predicted"]
 
@@ -26,7 +27,7 @@ def predicted(design: Design, kept: Sequence[int], params: Floats, frame: Any) -
     place = "row " * (1 + max(map(len, columns)))  # a name that no column has
     numbered[place] = np.arange(len(numbered[columns[0]]))
     made = np.full(len(numbered[place]), np.nan)
-    for batch in PartyRows(numbered).batches((*columns, place)):
+    for batch in PartyRows(numbered, Reading((*columns, place))).batches((*columns, place)):
         rows = batch[place].astype(np.int64)
         made[rows] = design.regressors({name: batch[name] for name in columns})[:, list(kept)] @ params
     return made

@@ -103,7 +103,7 @@ class RowByRow(PartyRows):
     """
 
     def __init__(self, rows: PartyRows, categories: Mapping[str, Levels] | None = None) -> None:
-        self._source = rows
+        super().__init__(rows, rows.reading)
         self._categories = categories or {}
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import pickle
+import pkgutil
+import re
 import sys
 import weakref
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -148,3 +153,33 @@ def test_a_curator_serves_until_answers_are_made():
             ask()
     assert not sightings(curator, CANARIES)
     assert not hasattr(curator, "__dict__")
+
+
+def private_fields(kinds):
+    """Fields whose declared type is rows, a table, a source of bits, or something that can be called."""
+    words = re.compile(r"\b(Rows|Table|Curator|Bits|Callable|Look|Tallier|Records)\b")
+    return {
+        f"{kind.__name__}.{field.name}"
+        for kind in kinds
+        if is_dataclass(kind)
+        for field in fields(kind)
+        if words.search(str(field.type))
+    }
+
+
+def test_no_value_declares_a_place_for_rows():
+    """No frozen value of questions, answers and releases has a field for rows, bits or callables; one is noticed."""
+    modules = [
+        import_module(found.name)
+        for room in (flou.central, flou.release, flou.guarantee)
+        for found in pkgutil.iter_modules(room.__path__, f"{room.__name__}.")
+    ]
+    kinds = {kind for module in modules for kind in vars(module).values() if inspect.isclass(kind)}
+    assert len([kind for kind in kinds if is_dataclass(kind)]) > 40
+    assert private_fields(kinds) == set()
+
+    @dataclass(frozen=True)
+    class Spoiled:
+        context: Curator | None
+
+    assert private_fields({*kinds, Spoiled}) == {"Spoiled.context"}

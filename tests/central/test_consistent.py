@@ -62,8 +62,8 @@ def test_huge_noise_and_many_cells():
 def draft(question, x, relation="substitute", bits="consistent", **options):
     schema = Schema({"x": Interval(0, 8), "g": Categories(["a", "b"])}, relation=relation, **options)
     table = Table(ArrayRows({"x": x, "g": ["a"] * len(x), "u": np.arange(len(x))}), schema, None, bits=SeededBits(bits))
-    context = table._context()
-    return question.answer(table._rows.collect(question.requests(context)), context)
+    facts = table._facts()
+    return question.answer(table._rows.collect(question.requests(facts)), facts, table._curator())
 
 
 @pytest.mark.parametrize("price", [Price.of(0.2), Price.of(rho=0.02)])

@@ -26,7 +26,7 @@ def table(data, relation="add-remove", seed="gram", **options) -> Table:
 
 
 def noise_for(asked: Table, columns) -> GramNoise:
-    return GramNoise(tuple(columns), Price.of(1), asked._context())
+    return GramNoise(tuple(columns), Price.of(1), asked._facts())
 
 
 def entries(columns, rows, relation="substitute") -> np.ndarray:

@@ -13,8 +13,9 @@ import flou
 from flou import ApproxDP, Boolean, Categories, Integers, Interval, PureDP, Schema
 from flou.bits import SeededBits
 from flou.central import GroupedHistogram, Histogram, Keys, Table, Variance
+from flou.central.curator import Curator
 from flou.central.in_groups import InGroups
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.release import verify_chain
 from flou.summaries.array_rows import ArrayRows
 
@@ -66,7 +67,7 @@ def test_the_certificate_says_how_the_groups_came():
         told = release.certificate["keys"]
         assert told["group_keys"] == "selected"
         assert told["column"] == "city"
-        assert told["threshold"] == Keys("city", 1, 1e-6).threshold(table._context())
+        assert told["threshold"] == Keys("city", 1, 1e-6).threshold(table._facts())
         assert told["selection_cost"] == ApproxDP(1, 1e-6).to_dict()
         assert told["selection_certificate"] == groups.keys.certificate.hash
     assert mean.title == "mean of salary by city"
@@ -116,12 +117,12 @@ def test_as_many_groups_as_halve_the_grid_of_a_variance():
     rows = ArrayRows({"x": x, "y": np.arange(x.size) % 2})
     table = Table(rows, Schema({"y": Interval(0, 1)}), None, bits=SeededBits(1))
     selection = Keys("x", 20, 1e-6).select(table)
-    question, context = InGroups(Variance("y", 100, "x"), "x", selection), table._context()
-    draft = question.answer(rows.collect(list(question.requests(context))), context)
+    question, facts = InGroups(Variance("y", 100, "x"), "x", selection), table._facts()
+    draft = question.answer(rows.collect(list(question.requests(facts))), facts, table._curator())
     assert len(draft.labels) == len(draft.value) == groups
     assert draft.value == pytest.approx(0.25, abs=0.05)
-    public = Context(Schema({"y": Interval(0, 1), "x": Integers(0, groups - 1)}), None)
-    shapes = [asked.requests(known)[0].shape for asked, known in ((Variance("y", 1, "x"), public), (question, context))]
+    public = PublicFacts(Schema({"y": Interval(0, 1), "x": Integers(0, groups - 1)}), None)
+    shapes = [asked.requests(known)[0].shape for asked, known in ((Variance("y", 1, "x"), public), (question, facts))]
     assert shapes == [(256, 2**16), (257, 2**15)]
 
 
@@ -174,9 +175,9 @@ def test_statistics_show_the_selected_groups_and_no_other():
 def test_the_exact_probability_that_an_unknown_group_shows(relation, rows, delta):
     """It is delta at the most, whatever the keys of one unit; one row below the threshold it is more."""
     unit = {"unit": "u", "max_rows_per_unit": rows} if rows > 1 else {}
-    context = Context(Schema({"y": Interval(0, 1)}, relation=relation, **unit), None)
+    facts = PublicFacts(Schema({"y": Interval(0, 1)}, relation=relation, **unit), None)
     question = Keys("city", 1, delta)
-    threshold, sf = question.threshold(context), question.mechanism(context).noise.sf
+    threshold, sf = question.threshold(facts), question.mechanism(facts).noise.sf
 
     def shows(threshold):
         alone = [float(sf(threshold - count - 1)) for count in (1, rows)]
@@ -214,17 +215,17 @@ def test_tables_of_counts(x, relation):
 def test_a_table_of_counts_costs_what_a_histogram_costs():
     """The noise is that of one histogram, and a cell holds the truth."""
     schema = Schema({"x": Interval(0, 10), "g": Categories(["a"])})
-    context = Context(schema, None)
+    facts = PublicFacts(schema, None)
     cells = GroupedHistogram("x", 1, 5, by="g")
-    assert cells.cost(context) == Histogram("x", 1, 5).cost(context) == PureDP(1)
-    assert cells.mechanism(context).noise == Histogram("x", 1, 5).mechanism(context).noise
-    assert cells.requests(context)[0].shape == (2, 5)
+    assert cells.cost(facts) == Histogram("x", 1, 5).cost(facts) == PureDP(1)
+    assert cells.mechanism(facts).noise == Histogram("x", 1, 5).mechanism(facts).noise
+    assert cells.requests(facts)[0].shape == (2, 5)
     rows = {"x": np.repeat([1.0, 9.0], [100, 40]), "g": np.repeat(["a", "b"], [100, 40])}
     release = flou.open(rows, schema=schema).group_by("g").histogram("x", bins=5, epsilon=20)
     assert np.abs(release.value - [[100, 0, 0, 0, 0], [0, 0, 0, 0, 40]]).max() <= 3
     for wrong in (GroupedHistogram("x", 1, 2**26, by="g"), GroupedHistogram("g", 1, 3, by="x")):
         with pytest.raises(flou.InvalidParameter):
-            wrong.cost(context)
+            wrong.cost(facts)
 
 
 # Intervals that hold together
@@ -235,10 +236,10 @@ def test_simultaneous_intervals_hold_together():
     x = np.repeat(np.arange(20), 50)
     schema = Schema({"x": Integers(0, 19)})
     release = Table(ArrayRows({"x": x}), schema, None).histogram("x", epsilon=1)
-    question, context = Histogram("x", 1), Context(schema, None, bits=SeededBits(3))
+    question, facts, curator = Histogram("x", 1), PublicFacts(schema, None), Curator(SeededBits(3))
     together = {True: 0, False: 0}
     for _ in range(1000):
-        draft = question.answer([np.full(20, 50)], context)
+        draft = question.answer([np.full(20, 50)], facts, curator)
         again = replace(release, value=draft.value, uncertainty=draft.uncertainty)
         for simultaneous in together:
             low, high = again.interval(simultaneous=simultaneous)

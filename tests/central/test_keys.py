@@ -12,7 +12,8 @@ import flou
 from flou import Schema
 from flou.bits import SeededBits
 from flou.central import Keys, Table
-from flou.central.question import Context
+from flou.central.curator import Curator
+from flou.central.public_facts import PublicFacts
 from flou.domain import Interval
 from flou.guarantee import ApproxDP
 from flou.summaries.array_rows import ArrayRows
@@ -24,11 +25,11 @@ REACH = 80  # noisy counts that are told apart; those beyond are one outcome
 KEYS = 4
 
 
-def context(relation, rows_per_unit=1):
+def facts(relation, rows_per_unit=1):
     if rows_per_unit == 1:
-        return Context(Schema({"y": Interval(0, 1)}, relation=relation), None)
+        return PublicFacts(Schema({"y": Interval(0, 1)}, relation=relation), None)
     unit = {"unit": "u", "max_rows_per_unit": rows_per_unit}
-    return Context(Schema({"y": Interval(0, 1)}, relation=relation, **unit), None)
+    return PublicFacts(Schema({"y": Interval(0, 1)}, relation=relation, **unit), None)
 
 
 def law(count, noise, threshold, least=1):
@@ -76,7 +77,7 @@ def pairs(relation, rows, least):
 
 
 def worst(question, relation, rows, threshold, least=1):
-    noise, epsilon = question.mechanism(context(relation, rows)).noise, float(question.epsilon)
+    noise, epsilon = question.mechanism(facts(relation, rows)).noise, float(question.epsilon)
     every = {
         tuple(sorted((i, j) for i, j in zip(a, b, strict=True) if i != j))
         for a, b in pairs(relation, rows, least)
@@ -93,7 +94,7 @@ PRICES = [(1, 0.01), (0.5, 0.1), (4, 0.001)]
 @pytest.mark.parametrize(("epsilon", "delta"), PRICES)
 def test_the_exact_delta_is_at_most_the_declared_one(epsilon, delta, relation, rows):
     """For all neighbours of a tiny domain, whatever keys a unit has; a threshold that is lower by one is refused."""
-    question, known = Keys("x", epsilon, delta), context(relation, rows)
+    question, known = Keys("x", epsilon, delta), facts(relation, rows)
     threshold = question.threshold(known)
     assert worst(question, relation, rows, threshold) <= delta * (1 + 1e-9)
     assert worst(question, relation, rows, threshold - 1) > delta
@@ -104,7 +105,7 @@ def test_the_exact_delta_is_at_most_the_declared_one(epsilon, delta, relation, r
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_keys_left_out_before_the_noise(relation, rows):
     """With min_rows the threshold rises by as many rows less one; at the old threshold the delta is exceeded."""
-    question, known = Keys("x", 1, 0.01, min_rows=5), context(relation, rows)
+    question, known = Keys("x", 1, 0.01, min_rows=5), facts(relation, rows)
     threshold = Keys("x", 1, 0.01).threshold(known)
     assert question.threshold(known) == threshold + 4
     assert worst(question, relation, rows, threshold + 4, least=5) <= 0.01 * (1 + 1e-9)
@@ -116,7 +117,7 @@ def test_the_worst_unit_has_many_keys_or_one(relation):
     """Neither the keys one by one nor all rows in one key are the worst case alone: each is refused somewhere."""
     refused = set()
     for epsilon in (0.5, 4):
-        question, known = Keys("x", epsilon, 0.01), context(relation, 3)
+        question, known = Keys("x", epsilon, 0.01), facts(relation, 3)
         sf = question.mechanism(known).noise.sf
         for name, count in (("one row each", 1), ("all in one", 3)):
             threshold = next(t for t in range(3, 200) if float(sf(t - count - 1)) <= 0.01)
@@ -129,7 +130,7 @@ def test_half_the_noise_is_refused():
     """The check sees a mechanism whose counts have too little noise."""
     good, loud = Keys("x", 1, 0.01), Keys("x", 2, 0.01)  # noise for epsilon 2, checked at epsilon 1
     for question, refused in ((good, False), (loud, True)):
-        noise, threshold = question.mechanism(context("add-remove")).noise, question.threshold(context("add-remove"))
+        noise, threshold = question.mechanism(facts("add-remove")).noise, question.threshold(facts("add-remove"))
         assert (exact_delta((9,), (8,), 1.0, noise, threshold) > 0.02) == refused
 
 
@@ -143,7 +144,7 @@ def test_all_splits_of_many_rows():
             yield from ((first, *rest) for rest in splits(rows - first, first))
 
     for epsilon, relation in product((0.1, 1, 3, 6, 20), RELATIONS):
-        question, known = Keys("x", epsilon, 0.001), context(relation, 12)
+        question, known = Keys("x", epsilon, 0.001), facts(relation, 12)
         threshold, sf = question.threshold(known), question.mechanism(known).noise.sf
         shown = {s: 1 - np.prod(1 - np.asarray(sf(threshold - np.array(s) - 1))) for s in splits(12, 12)}
         assert max(shown.values()) == pytest.approx(max(shown[(12,)], shown[(1,) * 12]))
@@ -152,10 +153,11 @@ def test_all_splits_of_many_rows():
 
 def test_answers_follow_the_law():
     """Four thousand releases about one key have the probabilities of the law; those of one row more are refused."""
-    question, known = Keys("x", 1, 0.05), Context(context("add-remove").schema, None, None, SeededBits(5))
+    question, known = Keys("x", 1, 0.05), facts("add-remove")
+    curator = Curator(SeededBits(5))
     noise, threshold = question.mechanism(known).noise, question.threshold(known)
     found = [np.array(["a"], dtype=object), np.array([3])]
-    drawn = [question.answer(found, known).value.tolist() for _ in range(4000)]
+    drawn = [question.answer(found, known, curator).value.tolist() for _ in range(4000)]
     seen = [sum(not y for y in drawn)] + [sum(y == [t] for y in drawn) for t in range(threshold, threshold + 4)]
     seen = np.array([*seen, 4000 - sum(seen)])
     for count, right in ((3, True), (4, False)):

@@ -13,7 +13,7 @@ from flou.bits import SeededBits
 from flou.central import Price
 from flou.central.mean import MeanUncertainty
 from flou.central.moment_noise import MomentNoise
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.total import TotalUncertainty
 from flou.mechanisms import Laplace
 from flou.summaries.array_rows import ArrayRows
@@ -51,8 +51,8 @@ def noise(
     grid: MomentGrid, *, relation="add-remove", known=None, from_zero=False, rows_per_unit=1, price=HALF
 ) -> MomentNoise:
     options = {} if rows_per_unit == 1 else {"unit": "u", "max_rows_per_unit": rows_per_unit}
-    context = Context(Schema({"x": grid.domain}, relation=relation, **options), known)
-    return MomentNoise(grid, price, context, from_zero)
+    facts = PublicFacts(Schema({"x": grid.domain}, relation=relation, **options), known)
+    return MomentNoise(grid, price, facts, from_zero)
 
 
 def distance(mechanism: MomentNoise, left, right) -> int:
@@ -151,8 +151,8 @@ def test_intervals_include_the_grid(law, cells, known):
     """Where many rows are moved the same way by half a cell, and noise is nothing next to it, intervals still hold."""
     rows, grid = 10**12, MomentGrid.of("x", Interval(-1, 1), cells)
     sums = rows * ArrayRows({"x": [0.0]}).collect([grid.request()])[0]  # 0 is the edge of two cells
-    context = Context(Schema({"x": grid.domain}, relation="substitute"), known, bits=SeededBits(5))
-    uncertainty = law(MomentNoise(grid, HALF, context).release([sums], context.bits), grouped=False)
+    facts = PublicFacts(Schema({"x": grid.domain}, relation="substitute"), known)
+    uncertainty = law(MomentNoise(grid, HALF, facts).release([sums], SeededBits(5)), grouped=False)
     moved = grid.rounding * (rows if law is TotalUncertainty else 1)
     low, high = uncertainty.data(0.95)
     assert abs(uncertainty.values[0]) == pytest.approx(moved, rel=0.05)

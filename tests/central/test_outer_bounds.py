@@ -10,7 +10,7 @@ from flou import Interval, Schema
 from flou.bits import SeededBits
 from flou.central import OuterBounds, Table
 from flou.central.outer_bounds import EDGES, OUTERMOST, placed
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.mechanisms import AboveThreshold
 from flou.summaries.array_rows import ArrayRows
 from privacy.exhaustive import neighbours, tables
@@ -18,15 +18,17 @@ from privacy.exhaustive import neighbours, tables
 RELATIONS = ("add-remove", "substitute")
 
 
-def context(relation, rows_per_unit=1):
+def facts(relation, rows_per_unit=1):
     if rows_per_unit == 1:
-        return Context(Schema({"y": Interval(0, 1)}, relation=relation), None)
-    return Context(Schema({"y": Interval(0, 1)}, relation=relation, unit="u", max_rows_per_unit=rows_per_unit), None)
+        return PublicFacts(Schema({"y": Interval(0, 1)}, relation=relation), None)
+    return PublicFacts(
+        Schema({"y": Interval(0, 1)}, relation=relation, unit="u", max_rows_per_unit=rows_per_unit), None
+    )
 
 
 def queries(x, relation="add-remove"):
     question = OuterBounds("x", 1)
-    return question.beyond(ArrayRows({"x": np.asarray(x, dtype=float)}).collect(question.requests(context(relation))))
+    return question.beyond(ArrayRows({"x": np.asarray(x, dtype=float)}).collect(question.requests(facts(relation))))
 
 
 def test_rows_beyond_every_edge_are_counted():
@@ -45,7 +47,7 @@ RECORDS = (-9.0, -0.7, 0.0, 5.0)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_neighbours_move_the_queries_as_declared(relation, rows_per_unit):
     """By at most the sensitivity, and in the same direction where that is claimed; each is reached."""
-    mechanism = OuterBounds("x", 1).mechanism(context(relation, rows_per_unit))
+    mechanism = OuterBounds("x", 1).mechanism(facts(relation, rows_per_unit))
     every = tables(range(len(RECORDS)), range(4) if relation == "add-remove" else (2, 3))
     known = {table: [np.array(q) for q in queries([RECORDS[i] for i in table])] for table in every}
     pairs = set(neighbours(relation, every))
@@ -60,7 +62,7 @@ def test_neighbours_move_the_queries_as_declared(relation, rows_per_unit):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_loss_of_each_search_is_at_most_half_epsilon(relation):
     """The exact law on short streams of the real queries, for every pair of neighbours; half the noise is refused."""
-    mechanism = OuterBounds("x", 2).mechanism(context(relation))
+    mechanism = OuterBounds("x", 2).mechanism(facts(relation))
     small = AboveThreshold(threshold=2, sensitivity=1, epsilon=1, monotone=mechanism.monotone, relation=relation)
     wrong = AboveThreshold(threshold=2, sensitivity=1, epsilon=2.2, monotone=mechanism.monotone, relation=relation)
     assert mechanism.epsilon == 1

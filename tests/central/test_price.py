@@ -11,7 +11,7 @@ import flou
 from flou import ZCDP, ApproxDP, Categories, Integers, Interval, PureDP, Schema
 from flou.bits import SeededBits
 from flou.central import Histogram, Mean, Price
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity
 from flou.errors import FlouError, InvalidParameter
 from flou.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
@@ -126,9 +126,9 @@ def test_a_price_has_a_size(price):
 def test_the_smaller_noise_is_taken(l1, l2_squared, epsilon, delta):
     """Against the laws themselves, on a grid that is fine enough for both to be continuous."""
     fine = Sensitivity(l1, l2_squared).times(10**6)
-    context = Context(Schema({"x": Interval(0, 1)}), None)
-    chosen = Price.of(epsilon, delta).mechanism(fine, context)
-    pure = Price.of(epsilon).mechanism(fine, context)
+    facts = PublicFacts(Schema({"x": Interval(0, 1)}), None)
+    chosen = Price.of(epsilon, delta).mechanism(fine, facts)
+    pure = Price.of(epsilon).mechanism(fine, facts)
     gaussian = flou.mechanisms.Gaussian(sensitivity=fine.l2, epsilon=epsilon, delta=delta)
     widths = pure.noise.standard_deviation, gaussian.noise.standard_deviation
     assert chosen.noise.standard_deviation == min(widths)
@@ -153,11 +153,11 @@ def test_at_equal_rho_the_variance_is_half():
 
 def test_questions_take_a_bare_epsilon_or_a_price():
     """The same question, written in two ways, has the same cost; questions are values."""
-    context = Context(Schema(DOMAINS), None)
-    assert Mean("x", 1, "g").cost(context) == Mean("x", Price.of(1), "g").cost(context)
+    facts = PublicFacts(Schema(DOMAINS), None)
+    assert Mean("x", 1, "g").cost(facts) == Mean("x", Price.of(1), "g").cost(facts)
     assert Histogram("g", Price.of(rho=1)) == Histogram("g", Price.of(rho=1))
     with pytest.raises(InvalidParameter, match="epsilon"):
-        Mean("x", -1).cost(context)
+        Mean("x", -1).cost(facts)
 
 
 def test_spreads_of_one_law_are_those_of_the_theory():

@@ -192,7 +192,7 @@ def test_what_a_changed_row_costs():
 
     def plan(one):
         question = flou.central.Quantiles("x", Fraction(1, 2), 6)
-        return question._plan(one._context())
+        return question._plan(one._facts())
 
     assert (plan(opened).relation, plan(opened).epsilon) == ("substitute", 6)
     narrowed = opened.where(flou.column("x") > 10)

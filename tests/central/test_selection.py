@@ -13,7 +13,8 @@ import flou
 from flou import Boolean, Categories, Integers, Schema
 from flou.bits import SeededBits
 from flou.central import MajorityAnswer, Mode, Table, TopK
-from flou.central.question import Context
+from flou.central.curator import Curator
+from flou.central.public_facts import PublicFacts
 from flou.central.selection import _Flip, _least, _Vote
 from flou.mechanisms import PermuteAndFlip
 from flou.summaries.array_rows import ArrayRows
@@ -24,11 +25,11 @@ RELATIONS = ("add-remove", "substitute")
 VALUES = ("a", "b", "c")
 
 
-def context(relation, rows_per_unit=1, domain=None):
+def facts(relation, rows_per_unit=1, domain=None):
     domains = {"x": domain or Categories(VALUES, other=False, missing="a")}
     if rows_per_unit == 1:
-        return Context(Schema(domains, relation=relation), None)
-    return Context(Schema(domains, relation=relation, unit="u", max_rows_per_unit=rows_per_unit), None)
+        return PublicFacts(Schema(domains, relation=relation), None)
+    return PublicFacts(Schema(domains, relation=relation, unit="u", max_rows_per_unit=rows_per_unit), None)
 
 
 @cache
@@ -73,7 +74,7 @@ def loss(mechanism, relation, rows_per_unit, k):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_loss_of_top_k_is_at_most_epsilon(relation, rows_per_unit, k):
     """For every pair of neighbours and every sequence of releases; and half the noise is refused."""
-    known = context(relation, rows_per_unit)
+    known = facts(relation, rows_per_unit)
     question = TopK("x", 1, k)
     mechanism = question._mechanism(known)
     assert question.cost(known) == known.pure(1)
@@ -92,7 +93,7 @@ def test_monotone_is_refused_under_substitution():
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_loss_of_a_majority_is_at_most_epsilon(relation, rows_per_unit):
     """For every pair of neighbours, and tight."""
-    known = context(relation, rows_per_unit, Boolean())
+    known = facts(relation, rows_per_unit, Boolean())
     question = MajorityAnswer("x", 1)
     assert question.cost(known) == known.pure(1)
     law = question._mechanism(known).law
@@ -107,11 +108,11 @@ def test_the_loss_of_a_majority_is_at_most_epsilon(relation, rows_per_unit):
 def test_answers_follow_the_law():
     """Four thousand pairs of releases have the probabilities of the rounds; the wrong order is refused."""
     counts = np.array([5, 4, 2])
-    question, known = TopK("x", 1, 2), context("add-remove")
-    known = Context(known.schema, None, None, SeededBits(11))
+    question, known = TopK("x", 1, 2), facts("add-remove")
+    curator = Curator(SeededBits(11))
     law = sequences(question._mechanism(known), counts.tolist(), 2)
     names = [tuple(VALUES[i] for i in s) for s in law]
-    drawn = [tuple(question.answer([counts], known).value.tolist()) for _ in range(4000)]
+    drawn = [tuple(question.answer([counts], known, curator).value.tolist()) for _ in range(4000)]
     seen = np.array([drawn.count(name) for name in names])
     p = np.exp(list(law.values()))
     assert p.sum() == pytest.approx(1)
@@ -143,7 +144,7 @@ def test_the_bound_on_the_shortfall_is_exact_for_the_worst_table(rate, outcomes)
 def test_the_bound_on_a_lost_majority_holds_on_both_sides(epsilon, step, relation):
     """The released answer trails by more than v rows with 5 % at the most."""
     v = _least(_Vote(epsilon, step), 0.05)
-    law = MajorityAnswer("x", epsilon)._mechanism(context(relation, 1, Boolean())).law
+    law = MajorityAnswer("x", epsilon)._mechanism(facts(relation, 1, Boolean())).law
     for lead in range(v + 1, v + 20):
         assert float(law((50, 50 + lead)).pmf(1)) <= 0.05
         assert float(law((50 + lead, 50)).pmf(0)) <= 0.05
@@ -213,7 +214,7 @@ def test_the_population_has_a_limit_where_the_rows_are_public(relation):
     """Without a public number of rows there is none, and it is shown as that; the last of all values has no rival."""
     x = np.repeat(VALUES, [300, 100, 10])
     table = flou.open(
-        {"x": x, "y": x == "a"}, schema=Schema({"x": context(relation).domain("x"), "y": Boolean()}, relation=relation)
+        {"x": x, "y": x == "a"}, schema=Schema({"x": facts(relation).domain("x"), "y": Boolean()}, relation=relation)
     )
     mode, top, yes = table.mode("x", epsilon=1), table.top_k("x", 3, epsilon=1), table.majority("y", epsilon=1)
     highs = [mode.interval(of="population")[1], *top.interval(of="population")[1], yes.interval(of="population")[1]]

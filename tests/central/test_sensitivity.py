@@ -15,7 +15,7 @@ from flou.central.bernstein import UNIT, BernsteinGrid, BernsteinNoise, weights
 from flou.central.density import CELLS, cosines, farthest, largest
 from flou.central.gram import GramNoise
 from flou.central.moment_noise import MomentNoise
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity, root
 from flou.summaries.array_rows import ArrayRows
 from flou.summaries.moments import MomentGrid
@@ -24,9 +24,9 @@ RELATIONS = ("add-remove", "substitute")
 RHO = Price.of(rho=0.5)
 
 
-def context(domain, relation, rows_per_unit=1, known_rows=None) -> Context:
+def facts(domain, relation, rows_per_unit=1, known_rows=None) -> PublicFacts:
     options = {} if rows_per_unit == 1 else {"unit": "u", "max_rows_per_unit": rows_per_unit}
-    return Context(Schema({"x": domain}, relation=relation, **options), known_rows)
+    return PublicFacts(Schema({"x": domain}, relation=relation, **options), known_rows)
 
 
 def moves(row_vectors: np.ndarray, relation: str, rows_per_unit: int, *, same_size: bool = False):
@@ -70,7 +70,7 @@ GRIDS = [(Boolean(), [False, True]), (Integers(0, 4), list(range(5))), (Interval
 @pytest.mark.parametrize("from_zero", [False, True])
 def test_moments(domain, values, relation, rows_per_unit, from_zero):
     """Three coordinates, or two where rows are not wanted: every unit of up to two rows."""
-    noise = MomentNoise(MomentGrid.of("x", domain), RHO, context(domain, relation, rows_per_unit), from_zero)
+    noise = MomentNoise(MomentGrid.of("x", domain), RHO, facts(domain, relation, rows_per_unit), from_zero)
     found = moves(moment_rows(noise, values), relation, rows_per_unit)
     if from_zero and relation == "substitute":  # t is declared to move twice, and moves at most once: a known slack
         checked(found, noise.sensitivity, close=0.49)
@@ -83,7 +83,7 @@ def test_moments(domain, values, relation, rows_per_unit, from_zero):
 @pytest.mark.parametrize(("domain", "values"), GRIDS, ids=["boolean", "integers", "interval"])
 def test_moments_of_known_rows(domain, values):
     """(T, h) moves by at most 1 in either norm when a row is replaced."""
-    noise = MomentNoise(MomentGrid.of("x", domain), RHO, context(domain, "substitute", known_rows=2))
+    noise = MomentNoise(MomentGrid.of("x", domain), RHO, facts(domain, "substitute", known_rows=2))
     found = moves(moment_rows(noise, values), "substitute", 1, same_size=True)
     checked(found, noise.sensitivity)
     with pytest.raises(AssertionError):
@@ -93,7 +93,7 @@ def test_moments_of_known_rows(domain, values):
 def test_moments_on_the_fine_grid_between_its_cells():
     """Where the two grids of a row disagree most, near the ends, the norm is still within the bound."""
     grid = MomentGrid.of("x", Interval(0, 1))
-    noise = MomentNoise(grid, RHO, context(Interval(0, 1), "substitute"))
+    noise = MomentNoise(grid, RHO, facts(Interval(0, 1), "substitute"))
     near = [k * 2.0**-31 for k in (0, 1, 2**14, 2**15 - 1, 2**15, 2**16 - 1, 2**16, 3 * 2**16 - 1)]
     rows = moment_rows(noise, [*near, *(1 - t for t in near), 0.5, 0.25])
     assert min(int(v) for v in rows.ravel()) < 0  # rounding can push an entry below zero, and the proof allows for it
@@ -106,7 +106,7 @@ def test_moments_on_the_fine_grid_between_its_cells():
 def test_bernstein(domain, relation, rows_per_unit):
     """Lines of the table, all of the small ones and some of the large one, the ends included."""
     grid = BernsteinGrid.of("x", domain)
-    noise = BernsteinNoise(grid, RHO, context(domain, relation, rows_per_unit))
+    noise = BernsteinNoise(grid, RHO, facts(domain, relation, rows_per_unit))
     table = grid.table if grid.table.shape[0] < 10 else grid.table[[0, 1, 1000, 2**15, -1000, -2, -1]]
     found = moves(table, relation, rows_per_unit)
     checked(found, noise.sensitivity)
@@ -127,7 +127,7 @@ def test_bernstein_over_every_pair_of_cells():
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_counts(relation, rows_per_unit):
     """A histogram of four cells: a unit's rows may all move from one cell to another."""
-    known = context(Categories(["a", "b", "c"]), relation, rows_per_unit)
+    known = facts(Categories(["a", "b", "c"]), relation, rows_per_unit)
     found = moves(np.eye(4, dtype=int), relation, rows_per_unit)
     declared = Sensitivity.of_rows(1, known)
     assert (declared.l1, declared.l2_squared) == (
@@ -157,7 +157,7 @@ def test_cosines(terms):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_density(relation, rows_per_unit):
     """Units in the corners and in between; where the rows are not known, they have a coordinate of their own."""
-    known, question = context(Interval(0, 1), relation, rows_per_unit), Density("x", RHO, 3)
+    known, question = facts(Interval(0, 1), relation, rows_per_unit), Density("x", RHO, 3)
     cells = [0, 200, 683, 1024, 1366, 2047]
     rows = np.array([question.vector(np.bincount([c], minlength=CELLS), known) for c in cells], dtype=object)
     declared = question._sensitivity(3, known)
@@ -179,7 +179,7 @@ def test_gram(columns, relation, rows_per_unit):
     """Replaced rows move the entries by at most d + 1 in L2 norm; an odd number of yes/no columns reaches it."""
     options = {} if rows_per_unit == 1 else {"unit": "u", "max_rows_per_unit": rows_per_unit}
     schema = Schema({name: DOMAINS[name] for name in columns}, relation=relation, **options)
-    noise = GramNoise(columns, RHO, Context(schema, None))
+    noise = GramNoise(columns, RHO, PublicFacts(schema, None))
     rows = list(product(*(CORNERS[name] for name in columns)))
     rows = rows if len(rows) * rows_per_unit < 20 else rows[:2] + rows[-6:]
     single = []

@@ -17,7 +17,7 @@ from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Price, StandardDeviation, Table, Variance
 from flou.central.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, weights
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.variance import NoisyVariance
 from flou.summaries.array_rows import ArrayRows
 from flou.theory.noise_and_sampling import Spread
@@ -58,11 +58,11 @@ def test_any_two_cells_are_at_most_twice_the_norm_apart(shape):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit, domain):
     """All tables of three rows and all that one unit can do: the vectors move by the sensitivity, and by no more."""
-    context = Context(schema(domain, relation, rows_per_unit), None)
+    facts = PublicFacts(schema(domain, relation, rows_per_unit), None)
     grid = BernsteinGrid.of("x", domain)
-    mechanism = BernsteinNoise(grid, Price.of(1), context).mechanism
+    mechanism = BernsteinNoise(grid, Price.of(1), facts).mechanism
     declared = mechanism.sensitivity
-    assert Variance("x", 1).cost(context) == context.pure(1)
+    assert Variance("x", 1).cost(facts) == facts.pure(1)
 
     def vector(codes):
         return np.array(grid.vector(np.bincount(np.array(codes, dtype=int), minlength=domain.size)))
@@ -126,8 +126,8 @@ def covered(law, n, epsilon, relation, runs, shrink=1.0, of=("data", "population
         rows = n if relation == "substitute" else int(generator.poisson(n))
         x = draw(generator, rows)
         table = Table(ArrayRows({"x": x}), schema(domain, relation), None, bits=bits)
-        context, question = table._context(), Variance("x", epsilon)
-        draft = question.answer(table._rows.collect(question.requests(context)), context)
+        facts, question = table._facts(), Variance("x", epsilon)
+        draft = question.answer(table._rows.collect(question.requests(facts)), facts, table._curator())
         truths = {"data": x.var(ddof=1), "population": variance}
         for which in of:
             low, high = getattr(draft.uncertainty, which)(0.95)
@@ -200,7 +200,7 @@ def test_yes_and_no_has_two_coordinates():
 def test_categories_have_no_variance():
     """The refusal comes before anything is read."""
     with pytest.raises(flou.InvalidParameter, match="categories"):
-        Variance("x", 1).cost(Context(Schema({"x": Categories(["a"])}), None))
+        Variance("x", 1).cost(PublicFacts(Schema({"x": Categories(["a"])}), None))
 
 
 def test_tails_are_those_of_the_theory():
@@ -234,9 +234,9 @@ def test_known_rows_make_the_noise_smaller():
     grid = BernsteinGrid.of("x", Interval(0, 1))
     counts = np.bincount(np.arange(100) * 655, minlength=2**16)
     known, unknown = (
-        NoisyVariance(BernsteinNoise(grid, Price.of(1), context).release([counts], context.bits)[0])
+        NoisyVariance(BernsteinNoise(grid, Price.of(1), facts).release([counts], SeededBits(1))[0])
         for rows in (100, None)
-        for context in [Context(schema(Interval(0, 1), "substitute"), rows, bits=SeededBits(1))]
+        for facts in [PublicFacts(schema(Interval(0, 1), "substitute"), rows)]
     )
     assert known.rows == pytest.approx(100)
     assert known.interval(0.95, sampling=False)[1] < unknown.interval(0.95, sampling=False)[1]

@@ -17,7 +17,7 @@ import pytest
 import flou.central.moment_noise as moment_noise
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.central import Count, Covariance, Density, Histogram, Mean, Price, Total, Variance
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.guarantee import ZCDP, ApproxDP, PureDP
 from flou.laws import DiscreteGaussian, RoundedGaussian
 from flou.mechanisms import Gaussian, Laplace
@@ -32,12 +32,12 @@ DOMAINS = {"three": Integers(0, 2), "two": Boolean(), "letters": Categories(["a"
 RECORDS = {"three": [0, 1, 2], "two": [False, True], "letters": ["a", "b", "z"], "real": [0.0, 0.4, 1.0]}
 
 
-def context(column: str, relation: str, known_rows: int | None = None, *, second: bool = False) -> Context:
+def facts(column: str, relation: str, known_rows: int | None = None, *, second: bool = False) -> PublicFacts:
     domains = {"x": DOMAINS[column]} | ({"y": DOMAINS["two"]} if second else {})
-    return Context(Schema(domains, relation=relation), known_rows)
+    return PublicFacts(Schema(domains, relation=relation), known_rows)
 
 
-def vector(question, known: Context, column: str, table) -> list[int]:
+def vector(question, known: PublicFacts, column: str, table) -> list[int]:
     """The integers to which the noise is added, of a table of records (by their positions)."""
     if isinstance(question, Count):
         table = [i for i in table if i == 0]  # a count of a part of the rows, which a replaced row can enter or leave
@@ -57,7 +57,7 @@ def vector(question, known: Context, column: str, table) -> list[int]:
     return [int(count) for count in found]
 
 
-def differences(question, known: Context, column: str) -> set[tuple[int, ...]]:
+def differences(question, known: PublicFacts, column: str) -> set[tuple[int, ...]]:
     """All vectors by which two neighbouring tables of up to three rows can differ, up to their sign."""
     relation = known.schema.relation
     every = tables(
@@ -100,7 +100,7 @@ def test_the_exact_delta_is_at_most_the_claim(monkeypatch, name, make, column, r
     monkeypatch.setattr(moment_noise, "FINEST", 1)  # a coarse grid, so that all outcomes can be listed
     if rows is not None and relation == "add-remove":
         return
-    known, question = context(column, relation, rows), make(BOTH)
+    known, question = facts(column, relation, rows), make(BOTH)
     mechanism = question.mechanism(known)
     assert isinstance(mechanism, Gaussian)
     assert question.cost(known) == ApproxDP(EPSILON, DELTA, relation=relation)
@@ -131,7 +131,7 @@ def test_rho_is_kept_by_every_pair_of_neighbours(name, make, column, rows, relat
     """|difference|^2 / (2 sigma^2) is at most rho, in exact fractions, and close: half the variance is refused."""
     if rows is not None and relation == "add-remove":
         return
-    known, question = context(column, relation, rows), make(RHO)
+    known, question = facts(column, relation, rows), make(RHO)
     noise = question.mechanism(known).noise
     assert question.cost(known) == ZCDP(0.3, relation=relation)
     worst = max(Fraction(sum(v * v for v in move), 1) for move in differences(question, known, column))
@@ -144,7 +144,7 @@ def test_rho_is_kept_by_every_pair_of_neighbours(name, make, column, rows, relat
 def test_gram_matrices_keep_rho_and_delta(columns, relation):
     """All entries in the units of the largest: the noise of each is the same, and neighbours are within the length."""
     for price in (RHO, BOTH):
-        known, question = context("three", relation, second=True), Covariance(columns, price)
+        known, question = facts("three", relation, second=True), Covariance(columns, price)
         mechanism = question.mechanism(known)
         assert isinstance(mechanism, Gaussian)
         worst = max(sum(v * v for v in move) for move in differences(question, known, "three"))
@@ -160,7 +160,7 @@ def test_the_exact_divergence_of_counts(name, make, column, rows, relation, orde
     del name
     if rows is not None and relation == "add-remove":
         return
-    known, question = context(column, relation, rows), make(RHO)
+    known, question = facts(column, relation, rows), make(RHO)
     noise = question.mechanism(known).noise
     assert isinstance(noise, DiscreteGaussian)
 
@@ -176,7 +176,7 @@ def test_the_exact_divergence_of_counts(name, make, column, rows, relation, orde
 def test_where_laplace_wins_the_cost_is_pure():
     """At a small delta a count gets Laplace noise, the loss is at most epsilon, and delta is not spent."""
     for relation in RELATIONS:
-        known, question = context("letters", relation), Histogram("x", Price.of(1, 1e-6))
+        known, question = facts("letters", relation), Histogram("x", Price.of(1, 1e-6))
         mechanism = question.mechanism(known)
         assert isinstance(mechanism, Laplace)
         assert question.cost(known) == PureDP(1, relation=relation)
@@ -186,11 +186,11 @@ def test_where_laplace_wins_the_cost_is_pure():
 
 def test_pairs_are_all_pairs():
     """The walk over neighbours of the histogram finds both kinds of move, and no other."""
-    known = context("letters", "substitute")
+    known = facts("letters", "substitute")
     moved = differences(Histogram("x", RHO), known, "letters")
     assert moved == {max(m, tuple(-v for v in m)) for m in _swaps(3)}
     assert {
-        sum(map(abs, move)) for move in differences(Histogram("x", RHO), context("letters", "add-remove"), "letters")
+        sum(map(abs, move)) for move in differences(Histogram("x", RHO), facts("letters", "add-remove"), "letters")
     } == {1}
 
 

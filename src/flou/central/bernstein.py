@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from flou.central.column_question import ColumnNoise
 from flou.central.price import Noise, Price, described, width_of
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.errors import InvalidParameter
@@ -123,15 +123,15 @@ class BernsteinNoise(ColumnNoise):
 
     grid: BernsteinGrid
     price: Price
-    context: Context
+    facts: PublicFacts
 
     @property
     def sensitivity(self) -> Sensitivity:
-        return Sensitivity.of_rows(UNIT, self.context)
+        return Sensitivity.of_rows(UNIT, self.facts)
 
     @cached_property
     def mechanism(self) -> Noise:
-        return self.price.mechanism(self.sensitivity, self.context)
+        return self.price.mechanism(self.sensitivity, self.facts)
 
     def request(self, by: Code | None) -> Request:
         return self.grid.request(by)
@@ -148,7 +148,7 @@ class BernsteinNoise(ColumnNoise):
     def described(self) -> dict[str, Any]:
         grid = f"{self.grid.code.domain.size} cells, 2^-28 of a row"
         on = " on Bernstein moments of degree 4"
-        return described(self.price, self.sensitivity, self.context, on=on, grid=grid)
+        return described(self.price, self.sensitivity, self.facts, on=on, grid=grid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class NoisyBernstein:
 
     @property
     def known_rows(self) -> int | None:
-        return self.noise.context.known_rows
+        return self.noise.facts.known_rows
 
     @cached_property
     def rows(self) -> Any:

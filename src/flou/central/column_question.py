@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from flou.bits import Bits
 from flou.central.bins import names_of
+from flou.central.curator import Curator
 from flou.central.few_rows import few_rows
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
-from flou.central.question import Context, Draft
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
@@ -90,27 +92,27 @@ class ColumnQuestion(PricedQuestion):
     _divides: ClassVar[bool] = True  # by a number of rows, so that small groups are worth a word
 
     @abstractmethod
-    def _noise(self, context: Context) -> ColumnNoise:
-        """The noise in a context; where there are groups, their numbers of rows are not public."""
+    def _noise(self, facts: PublicFacts) -> ColumnNoise:
+        """The noise on a table; where there are groups, their numbers of rows are not public."""
 
     @abstractmethod
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         """The intervals behind the noisy groups."""
 
-    def _known(self, context: Context) -> Context:
-        return context if self.by is None else context.without_rows()
+    def _known(self, facts: PublicFacts) -> PublicFacts:
+        return facts if self.by is None else facts.without_rows()
 
-    def mechanism(self, context: Context) -> Noise:
-        return self._noise(self._known(context)).mechanism
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        return self._noise(self._known(facts)).mechanism
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        by = None if self.by is None else Code(self.by, context.domain(self.by))
-        return (self._noise(self._known(context)).request(by),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        by = None if self.by is None else Code(self.by, facts.domain(self.by))
+        return (self._noise(self._known(facts)).request(by),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        noise = self._noise(self._known(context))
-        uncertainty = self._uncertainty(noise.release(np.atleast_2d(found[0]), context.bits))
-        values, labels = uncertainty.values, None if self.by is None else names_of(context.domain(self.by))
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        noise = self._noise(self._known(facts))
+        uncertainty = self._uncertainty(noise.release(np.atleast_2d(found[0]), curator.bits))
+        values, labels = uncertainty.values, None if self.by is None else names_of(facts.domain(self.by))
         return Draft(
             value=float(values[0]) if labels is None else values,
             uncertainty=uncertainty,

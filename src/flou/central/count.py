@@ -21,12 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.bits import Bits
 from flou.central.bins import for_histogram, names_of
 from flou.central.consistent import adding_up_to
 from flou.central.counting import CountUncertainty
+from flou.central.curator import Curator
 from flou.central.price import Noise, Price, described
 from flou.central.priced_question import PricedQuestion
-from flou.central.question import Context, Draft
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
 from flou.central.sensitivity import Sensitivity
 from flou.parameters import Number
 from flou.release.uncertainty import Certain
@@ -45,32 +48,32 @@ class Count(PricedQuestion):
     statistic = "count"
     column = None
 
-    def _sensitivity(self, context: Context) -> Sensitivity:
+    def _sensitivity(self, facts: PublicFacts) -> Sensitivity:
         # substituting a row moves a filtered count by one at most: it enters, or it leaves
-        return Sensitivity(context.rows_per_unit, context.rows_per_unit**2)
+        return Sensitivity(facts.rows_per_unit, facts.rows_per_unit**2)
 
-    def mechanism(self, context: Context) -> Noise:
-        return self._price.mechanism(self._sensitivity(context), context)
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        return self._price.mechanism(self._sensitivity(facts), facts)
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        del context
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        del facts
         return (Sums(((),)),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        if context.known_rows is not None:
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        if facts.known_rows is not None:
             return Draft(
-                context.known_rows,
-                Certain(float(context.known_rows)),
+                facts.known_rows,
+                Certain(float(facts.known_rows)),
                 {"name": "none: the number of rows is public"},
                 note=KNOWN,
             )
-        mechanism, most = self.mechanism(context), context.table_rows
-        noisy = max(mechanism.sample(int(found[0][0]), bits=context.bits), 0)
+        mechanism, most = self.mechanism(facts), facts.table_rows
+        noisy = max(mechanism.sample(int(found[0][0]), bits=curator.bits), 0)
         released = noisy if most is None else min(noisy, most)
         return Draft(
             value=released,
             uncertainty=CountUncertainty(np.array([released]), mechanism.noise, most, grouped=False),
-            mechanism=described(self._price, self._sensitivity(context), context, on="", grid="whole rows"),
+            mechanism=described(self._price, self._sensitivity(facts), facts, on="", grid="whole rows"),
             postprocessing=(_possible(most),),
         )
 
@@ -84,39 +87,41 @@ class Histogram(PricedQuestion):
     bins: int | None = None
     statistic = "histogram"
 
-    def mechanism(self, context: Context) -> Noise:
-        self._code(context)
-        return self._price.mechanism(Sensitivity.of_rows(1, context), context)
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        self._code(facts)
+        return self._price.mechanism(Sensitivity.of_rows(1, facts), facts)
 
-    def _code(self, context: Context) -> Code:
-        return Code(self.column, for_histogram(self.column, context.domain(self.column), self.bins))
+    def _code(self, facts: PublicFacts) -> Code:
+        return Code(self.column, for_histogram(self.column, facts.domain(self.column), self.bins))
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (Counts((self._code(context),)),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return (Counts((self._code(facts),)),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        names = names_of(self._code(context).domain)
-        return counted(found[0], self._price, context, labels=names, by=self.column)
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        names = names_of(self._code(facts).domain)
+        return counted(found[0], self._price, facts, curator.bits, labels=names, by=self.column)
 
 
 class GroupCounts(Histogram):
     """How many rows every group has: every code of the column is a group."""
 
-    def _code(self, context: Context) -> Code:
-        return Code(self.column, context.domain(self.column))
+    def _code(self, facts: PublicFacts) -> Code:
+        return Code(self.column, facts.domain(self.column))
 
 
-def counted(counts: NDArray[Any], price: Price, context: Context, *, labels: tuple[str, ...], by: str) -> Draft:
+def counted(
+    counts: NDArray[Any], price: Price, facts: PublicFacts, bits: Bits, *, labels: tuple[str, ...], by: str
+) -> Draft:
     """Counts of disjoint sets of rows, with noise for all of them together, and made to add up where the sum is public.
 
-    Where the context says how many rows there are, every one of them must be in one of the sets.
+    Where it is public how many rows there are, every one of them must be in one of the sets.
     """
-    sensitivity, rows = Sensitivity.of_rows(1, context), context.known_rows
-    mechanism = price.mechanism(sensitivity, context)
-    noisy = mechanism.sample(counts.astype(np.int64).ravel(), bits=context.bits).reshape(counts.shape)
+    sensitivity, rows = Sensitivity.of_rows(1, facts), facts.known_rows
+    mechanism = price.mechanism(sensitivity, facts)
+    noisy = mechanism.sample(counts.astype(np.int64).ravel(), bits=bits).reshape(counts.shape)
     if rows is None:
-        value, postprocessing = np.clip(noisy, 0, context.table_rows), _possible(context.table_rows)
-        uncertainty = CountUncertainty(value, mechanism.noise, context.table_rows)
+        value, postprocessing = np.clip(noisy, 0, facts.table_rows), _possible(facts.table_rows)
+        uncertainty = CountUncertainty(value, mechanism.noise, facts.table_rows)
     else:
         value = adding_up_to(rows, noisy)
         postprocessing = "moved to the closest whole numbers from 0 that add up to the public number of rows"
@@ -124,7 +129,7 @@ def counted(counts: NDArray[Any], price: Price, context: Context, *, labels: tup
     return Draft(
         value=value,
         uncertainty=uncertainty,
-        mechanism=described(price, sensitivity, context, on="", grid="whole rows"),
+        mechanism=described(price, sensitivity, facts, on="", grid="whole rows"),
         labels=labels,
         postprocessing=(postprocessing,),
         keys={"group_keys": "public", "column": by},

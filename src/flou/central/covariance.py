@@ -19,9 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
+from flou.central.curator import Curator
 from flou.central.gram import GramNoise, GramQuestion, NoisyGram, between
 from flou.central.price import Price, described
-from flou.central.question import Context, Draft
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
@@ -44,9 +46,9 @@ class Covariance(GramQuestion):
     def axes(self) -> tuple[str, ...]:
         return tuple(self.columns)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        noise = self.noise(context)
-        gram = noise.release(found[0])
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        noise = self.noise(facts)
+        gram = noise.release(found[0], curator.bits)
         uncertainty = MatrixUncertainty(gram, correlation=isinstance(self, Correlation))
         names = self.columns
         labels = tuple(f"{a} with {b}" for a in names for b in names)
@@ -125,4 +127,4 @@ def normal_numbers(shape: tuple[int, ...]) -> Floats:
 def described_gram(noise: GramNoise) -> dict[str, Any]:
     """The mechanism block of a certificate."""
     grid = "integer products of codes"
-    return described(noise.price, noise.sensitivity, noise.context, on=" on a Gram matrix", grid=grid)
+    return described(noise.price, noise.sensitivity, noise.facts, on=" on a Gram matrix", grid=grid)

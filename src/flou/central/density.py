@@ -25,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
+from flou.central.curator import Curator
 from flou.central.price import Noise, Price, described
 from flou.central.priced_question import PricedQuestion
-from flou.central.question import Context, Draft
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
 from flou.central.sensitivity import Sensitivity
 from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
@@ -83,13 +85,13 @@ class Density(PricedQuestion):
     points: int = 65
     statistic = "density"
 
-    def mechanism(self, context: Context) -> Noise:
+    def mechanism(self, facts: PublicFacts) -> Noise:
         integer("points", self.points, 2, 2**12)
-        self._code(context)
-        return self._price.mechanism(self._sensitivity(self._terms(context), context), context)
+        self._code(facts)
+        return self._price.mechanism(self._sensitivity(self._terms(facts), facts), facts)
 
-    def _code(self, context: Context) -> tuple[Code, float, float]:
-        domain = context.domain(self.column)
+    def _code(self, facts: PublicFacts) -> tuple[Code, float, float]:
+        domain = facts.domain(self.column)
         if isinstance(domain, Integers):
             missing = float(domain.lower + domain.missing_code)
             domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
@@ -101,56 +103,56 @@ class Density(PricedQuestion):
             )
         return Code(self.column, domain.fine(CELLS.bit_length() - 1)), domain.lower, domain.upper
 
-    def _terms(self, context: Context) -> int:
+    def _terms(self, facts: PublicFacts) -> int:
         if self.terms is not None:
             return integer("terms", self.terms, 1, MOST)
-        if context.known_rows is None:
+        if facts.known_rows is None:
             return 8
-        price, n = self._price, float(max(context.known_rows, 1))
+        price, n = self._price, float(max(facts.known_rows, 1))
 
         def rule(balanced: float) -> int:
             return min(max(round(min(balanced, 1.5 * math.sqrt(math.sqrt(n)))), 1), MOST)
 
         if price.rho is not None or price.delta is not None:
             terms = rule((n / float(price.per_unit)) ** 0.4)
-            if price.is_gaussian(self._sensitivity(terms, context)):
+            if price.is_gaussian(self._sensitivity(terms, facts)):
                 return terms
         assert price.epsilon is not None
         return rule(math.cbrt(n * float(price.epsilon)))
 
     @staticmethod
-    def _sensitivity(terms: int, context: Context) -> Sensitivity:
-        if context.known_rows is not None:
+    def _sensitivity(terms: int, facts: PublicFacts) -> Sensitivity:
+        if facts.known_rows is not None:
             return farthest(CELLS, terms)  # one row is replaced, and the number of rows stays
         alone = largest(CELLS, terms)
         squared = alone.l2_squared
-        if context.schema.relation == "substitute":  # row by row: one replaces another, or enters, or leaves
+        if facts.schema.relation == "substitute":  # row by row: one replaces another, or enters, or leaves
             squared = max(squared, farthest(CELLS, terms).l2_squared)
-        return Sensitivity(context.changes * alone.l1, context.rows_per_unit**2 * squared)
+        return Sensitivity(facts.changes * alone.l1, facts.rows_per_unit**2 * squared)
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (Counts((self._code(context)[0],)),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return (Counts((self._code(facts)[0],)),)
 
-    def vector(self, counts: NDArray[Any], context: Context) -> list[int]:
+    def vector(self, counts: NDArray[Any], facts: PublicFacts) -> list[int]:
         """The exact sums: UNIT for every row, where their number is not public, and the cosines."""
         held = np.flatnonzero(counts)
-        sums = [int(c) for c in counts[held] @ cosines(CELLS, self._terms(context))[held]]
-        return sums if context.known_rows is not None else [UNIT * int(counts.sum()), *sums]
+        sums = [int(c) for c in counts[held] @ cosines(CELLS, self._terms(facts))[held]]
+        return sums if facts.known_rows is not None else [UNIT * int(counts.sum()), *sums]
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        mechanism, sensitivity = self.mechanism(context), self._sensitivity(self._terms(context), context)
-        noisy = np.array([mechanism.sample(v, bits=context.bits) / UNIT for v in self.vector(found[0], context)])
-        rows = float(noisy[0]) if context.known_rows is None else float(context.known_rows)
-        series = noisy[1:] if context.known_rows is None else noisy
-        _, lower, upper = self._code(context)
-        band = Band(series, rows, context.known_rows is None, mechanism, upper - lower, self.points)
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        mechanism, sensitivity = self.mechanism(facts), self._sensitivity(self._terms(facts), facts)
+        noisy = np.array([mechanism.sample(v, bits=curator.bits) / UNIT for v in self.vector(found[0], facts)])
+        rows = float(noisy[0]) if facts.known_rows is None else float(facts.known_rows)
+        series = noisy[1:] if facts.known_rows is None else noisy
+        _, lower, upper = self._code(facts)
+        band = Band(series, rows, facts.known_rows is None, mechanism, upper - lower, self.points)
         return Draft(
             value=np.maximum(band.centre, 0.0) / (upper - lower),
             uncertainty=band,
             mechanism=described(
                 self._price,
                 sensitivity,
-                context,
+                facts,
                 on=f" on {series.size} cosine sums",
                 grid=f"{CELLS} cells, 2^-20 of a row",
             ),

@@ -25,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.bins import names_of
+from flou.central.curator import Curator
 from flou.central.ecdf_band import EcdfBand
+from flou.central.public_facts import PublicFacts
 from flou.central.quantile_grid import QuantileGrid
-from flou.central.question import Context, Draft, Question
+from flou.central.question import Draft, Question
 from flou.domain import Categories, Interval
 from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
@@ -55,55 +57,55 @@ class Ecdf(Question):
     by: str | None = None
     statistic: str = "ecdf"
 
-    def cost(self, context: Context) -> Guarantee:
+    def cost(self, facts: PublicFacts) -> Guarantee:
         integer("points", self.points, 2, 2**12)
-        self.tree(context)
-        return context.pure(self.epsilon)
+        self.tree(facts)
+        return facts.pure(self.epsilon)
 
-    def tree(self, context: Context) -> Tree:
+    def tree(self, facts: PublicFacts) -> Tree:
         """What is released, of every group; where the number of rows is not public, substitution is two changes."""
-        public = context.known_rows is not None and self.by is None
-        grid = self._grid(context)
-        branching, height = _shape(grid.cells, self._most(context)) if grid.granular else (BRANCHING, TALLEST)
+        public = facts.known_rows is not None and self.by is None
+        grid = self._grid(facts)
+        branching, height = _shape(grid.cells, self._most(facts)) if grid.granular else (BRANCHING, TALLEST)
         return Tree(
             Fraction(1, 2),
-            epsilon=number("epsilon", self.epsilon) / (1 if public else context.changes),
+            epsilon=number("epsilon", self.epsilon) / (1 if public else facts.changes),
             branching=branching,
             height=height,
             relation="substitute" if public else "add-remove",
         )
 
-    def _most(self, context: Context) -> int:
+    def _most(self, facts: PublicFacts) -> int:
         """Leaves of one tree: a power of ten, the smaller the more groups there are."""
-        room = max(MOST_LEAVES // context.groups(self.by), 1)
+        room = max(MOST_LEAVES // facts.groups(self.by), 1)
         return max(int(10**height) for height in range(1, TALLEST + 1) if 10**height <= max(room, 10))
 
-    def _grid(self, context: Context) -> QuantileGrid:
+    def _grid(self, facts: PublicFacts) -> QuantileGrid:
         """One look is enough: the cells are those of the leaves, or the possible values."""
-        domain = context.domain(self.column)
+        domain = facts.domain(self.column)
         if isinstance(domain, Categories):
             raise InvalidParameter(
                 f"Column {self.column!r} holds categories, which have no order.",
                 "A distribution function is the share of rows up to a value.",
                 "Ask for its histogram, or declare the column as an interval or as integers.",
             )
-        grid = QuantileGrid.of(self.column, domain, context.groups(self.by), False)
+        grid = QuantileGrid.of(self.column, domain, facts.groups(self.by), False)
         if grid.granular:
             return grid
         assert isinstance(grid.domain, Interval)
         fitting = 10 ** (len(str(most_cells(grid.domain))) - 1)  # a power of ten, as the others are
-        return replace(grid, domain=grid.domain.with_cells(min(self._most(context), fitting)))
+        return replace(grid, domain=grid.domain.with_cells(min(self._most(facts), fitting)))
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        by = () if self.by is None else (context.code(self.by),)
-        return (Counts((*by, self._grid(context).coarse)),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        by = () if self.by is None else (facts.code(self.by),)
+        return (Counts((*by, self._grid(facts).coarse)),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        grid, tree = self._grid(context), self.tree(context)
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        grid, tree = self._grid(facts), self.tree(facts)
         drawn = [
-            tree.distribution(grid.counted(row), context.bits) for row in np.atleast_2d(found[0])
+            tree.distribution(grid.counted(row), curator.bits) for row in np.atleast_2d(found[0])
         ]  # group by group, each with noise of its own
-        groups = None if self.by is None else names_of(context.domain(self.by))
+        groups = None if self.by is None else names_of(facts.domain(self.by))
         band = EcdfBand(tree, drawn, grid, self.points, groups)
         return Draft(
             value=band.value,
@@ -114,7 +116,7 @@ class Ecdf(Question):
                 "tree": f"branching {tree.branching}, height {tree.levels(grid.cells)}",
                 "grid": f"{grid.cells} cells",
                 "sampler": "exact",
-                "random_source": context.random_source,
+                "random_source": facts.random_source,
             },
             labels=band.labels,
             note=band.note,

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.bits import SeededBits
+from flou.bits import Bits, SeededBits
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
@@ -79,11 +79,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class GramNoise:
-    """The mechanism for a list of columns in a context."""
+    """The mechanism for a list of columns on a table."""
 
     columns: tuple[str, ...]
     price: Price
-    context: Context
+    facts: PublicFacts
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.columns) <= MOST_COLUMNS or len(set(self.columns)) != len(self.columns):
@@ -95,7 +95,7 @@ class GramNoise:
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
-        return tuple(Axis.of(name, self.context.domain(name)) for name in self.columns)
+        return tuple(Axis.of(name, self.facts.domain(name)) for name in self.columns)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -128,26 +128,26 @@ class GramNoise:
     @cached_property
     def sensitivity(self) -> Sensitivity:
         """In units of the largest entry."""
-        d, size, context = len(self.columns), len(self.units), self.context
-        l1 = d * d + 2 * d if context.known_rows is not None else size * context.changes
-        a_row = (d + 1) ** 2 if context.schema.relation == "substitute" else size
-        return Sensitivity(l1, context.rows_per_unit**2 * a_row)
+        d, size, facts = len(self.columns), len(self.units), self.facts
+        l1 = d * d + 2 * d if facts.known_rows is not None else size * facts.changes
+        a_row = (d + 1) ** 2 if facts.schema.relation == "substitute" else size
+        return Sensitivity(l1, facts.rows_per_unit**2 * a_row)
 
     def mechanism(self, unit: int) -> Noise:
         """For an entry whose largest size is ``unit``."""
-        return self.price.mechanism(self.sensitivity.times(unit), self.context)
+        return self.price.mechanism(self.sensitivity.times(unit), self.facts)
 
-    def release(self, sums: NDArray[Any]) -> NoisyGram:
+    def release(self, sums: NDArray[Any], bits: Bits) -> NoisyGram:
         """Draw the noise on every entry that is not public."""
         entries = self.integers(sums)
         noisy = np.array(
             [
-                self.mechanism(unit).sample(entry, bits=self.context.bits) / unit
+                self.mechanism(unit).sample(entry, bits=bits) / unit
                 for entry, unit in zip(entries, self.units, strict=True)
             ]
         )
-        if self.context.known_rows is not None:
-            noisy[0] = float(self.context.known_rows)
+        if self.facts.known_rows is not None:
+            noisy[0] = float(self.facts.known_rows)
         return NoisyGram(self, noisy)
 
 
@@ -163,7 +163,7 @@ class NoisyGram:
         """Tables that may have led to this release: the released entries less fresh noise of the same law."""
         columns = []
         for position, unit in enumerate(self.noise.units):
-            public = position == 0 and self.noise.context.known_rows is not None
+            public = position == 0 and self.noise.facts.known_rows is not None
             drawn = _replayed(self.noise.mechanism(unit).noise, position) / unit
             columns.append(np.zeros(REPLAYS) if public else drawn)
         return self.entries - np.stack(columns, axis=1)
@@ -207,12 +207,12 @@ class GramQuestion(PricedQuestion):
     def axes(self) -> tuple[str, ...]:
         """The columns of the matrix."""
 
-    def noise(self, context: Context) -> GramNoise:
-        return GramNoise(self.axes(), self._price, context)
+    def noise(self, facts: PublicFacts) -> GramNoise:
+        return GramNoise(self.axes(), self._price, facts)
 
-    def mechanism(self, context: Context) -> Noise:
-        noise = self.noise(context)
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        noise = self.noise(facts)
         return noise.mechanism(max(noise.units))
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (self.noise(context).request,)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return (self.noise(facts).request,)

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from flou.central.bins import for_histogram, names_of
 from flou.central.count import counted
+from flou.central.curator import Curator
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
-from flou.central.question import Context, Draft
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
 from flou.central.sensitivity import Sensitivity
 from flou.parameters import Number
 from flou.summaries.request import Code, Counts, Request
@@ -39,18 +41,18 @@ class GroupedHistogram(PricedQuestion):
     by: str = ""
     statistic = "histogram"
 
-    def mechanism(self, context: Context) -> Noise:
-        self.requests(context)
-        return self._price.mechanism(Sensitivity.of_rows(1, context), context)
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        self.requests(facts)
+        return self._price.mechanism(Sensitivity.of_rows(1, facts), facts)
 
-    def _codes(self, context: Context) -> tuple[Code, Code]:
-        column = Code(self.column, for_histogram(self.column, context.domain(self.column), self.bins))
-        return Code(self.by, context.domain(self.by)), column
+    def _codes(self, facts: PublicFacts) -> tuple[Code, Code]:
+        column = Code(self.column, for_histogram(self.column, facts.domain(self.column), self.bins))
+        return Code(self.by, facts.domain(self.by)), column
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (Counts(self._codes(context)),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return (Counts(self._codes(facts)),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        by, column = self._codes(context)
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        by, column = self._codes(facts)
         labels = tuple(f"{group}: {name}" for group in names_of(by.domain) for name in names_of(column.domain))
-        return counted(found[0], self._price, context, labels=labels, by=self.by)
+        return counted(found[0], self._price, facts, curator.bits, labels=labels, by=self.by)

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.central.curator import Curator
 from flou.central.keys import Selection
-from flou.central.question import Context, Draft, Question
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft, Question
 from flou.domain import Boolean, Categories
 from flou.guarantee import Guarantee
 from flou.release.uncertainty import Certain
@@ -24,8 +26,8 @@ __all__ = ["InGroups"]
 
 
 @dataclass(frozen=True)
-class _SelectedGroups(Context):
-    """A context in which the selected keys are the domain of a column, with or without a place for all others."""
+class _SelectedGroups(PublicFacts):
+    """Facts in which the selected keys are the domain of a column, with or without a place for all others."""
 
     by: str = ""
     keys: tuple[Any, ...] = ()
@@ -66,23 +68,23 @@ class InGroups(Question):
     def column(self) -> str | None:  # type: ignore[override]
         return self.question.column
 
-    def _inside(self, context: Context, *, other: bool) -> Context:
+    def _inside(self, facts: PublicFacts, *, other: bool) -> PublicFacts:
         # the rows of the selected groups are not all rows, so that their number is not public
-        known = (context.schema, None, context.table_rows, context.bits, context.tally)
+        known = (facts.schema, None, facts.table_rows, facts.random_source, facts.looks_again)
         return _SelectedGroups(*known, by=self.by, keys=self.selection.keys, other=other)
 
-    def cost(self, context: Context) -> Guarantee:
-        return self.question.cost(self._inside(context, other=True))
+    def cost(self, facts: PublicFacts) -> Guarantee:
+        return self.question.cost(self._inside(facts, other=True))
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return self.question.requests(self._inside(context, other=True)) if self.selection.keys else ()
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return self.question.requests(self._inside(facts, other=True)) if self.selection.keys else ()
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
         keys = {"column": self.by, **self.selection.to_dict()}
         if not self.selection.keys:
             why = f"No key was selected: those with fewer than about {self.selection.threshold} rows are not shown."
             mechanism = {"name": "none: there is no group to answer about"}
             return Draft(np.zeros(0), Certain(float("nan")), mechanism, (), why, keys=keys)
         groups = len(self.selection.keys)
-        draft = self.question.answer([table[:groups] for table in found], self._inside(context, other=False))
+        draft = self.question.answer([table[:groups] for table in found], self._inside(facts, other=False), curator)
         return replace(draft, keys={**draft.keys, **keys})

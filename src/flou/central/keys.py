@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.question import Context, Draft, Question
+from flou.central.curator import Curator
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft, Question
 from flou.errors import InvalidParameter
 from flou.guarantee import ApproxDP, Guarantee
 from flou.laws import DiscreteLaplace
@@ -74,19 +76,17 @@ class Keys(Question):
     min_rows: int = 1
     statistic = "keys"
 
-    def cost(self, context: Context) -> Guarantee:
+    def cost(self, facts: PublicFacts) -> Guarantee:
         integer("min_rows", self.min_rows, 1, 2**40)
-        self.mechanism(context)
-        return ApproxDP(self.epsilon, self.delta, relation=context.schema.relation, unit=context.unit)
+        self.mechanism(facts)
+        return ApproxDP(self.epsilon, self.delta, relation=facts.schema.relation, unit=facts.unit)
 
-    def mechanism(self, context: Context) -> Laplace:
-        return Laplace(
-            sensitivity=context.changes, epsilon=self.epsilon, relation=context.schema.relation, unit=context.unit
-        )
+    def mechanism(self, facts: PublicFacts) -> Laplace:
+        return Laplace(sensitivity=facts.changes, epsilon=self.epsilon, relation=facts.schema.relation, unit=facts.unit)
 
-    def threshold(self, context: Context) -> int:
+    def threshold(self, facts: PublicFacts) -> int:
         """The least T that the keys of one unit reach with probability delta at the most, plus min_rows - 1."""
-        noise, rows, delta = self.mechanism(context).noise, context.rows_per_unit, float(self.delta) * (1 - 1e-9)
+        noise, rows, delta = self.mechanism(facts).noise, facts.rows_per_unit, float(self.delta) * (1 - 1e-9)
 
         def shows(threshold: int) -> bool:
             one, all_in_one = (float(noise.sf(threshold - count - 1)) for count in (1, rows))
@@ -100,8 +100,8 @@ class Keys(Question):
             low, high = (middle, high) if shows(middle) else (low, middle)
         return high + self.min_rows - 1
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        del context
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        del facts
         raise InvalidParameter(
             "Keys cannot be asked for together with other questions.",
             "They are not known before they are selected, and no request for public codes delivers them.",
@@ -110,20 +110,22 @@ class Keys(Question):
 
     def select(self, table: Table) -> Selection:
         """Charge, count the keys exactly, and let the noise decide."""
-        context = table._context()
-        cost, threshold = self.cost(context), self.threshold(context)
+        facts = table._facts()
+        cost, threshold = self.cost(facts), self.threshold(facts)
         table._rows.require(self.column)
         if table.budget is not None:
             table.budget.charge(cost)
-        draft = self.answer(list(table._capped().key_counts(self.column, self.min_rows)), context)
+        found = list(table._capped().key_counts(self.column, self.min_rows))
+        with table._curator() as curator:
+            draft = self.answer(found, facts, curator)
         return Selection(draft.selected, table._released(self, draft, cost), threshold)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> _KeyDraft:
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> _KeyDraft:
         """From the keys and their counts."""
-        mechanism, threshold = self.mechanism(context), self.threshold(context)
+        mechanism, threshold = self.mechanism(facts), self.threshold(facts)
         names = [str(key) for key in found[0].tolist()]
         order = sorted(range(len(names)), key=lambda i: (names[i], type(found[0][i]).__name__))
-        noisy = mechanism.sample(found[1][order].astype(np.int64), bits=context.bits).tolist() if order else []
+        noisy = mechanism.sample(found[1][order].astype(np.int64), bits=curator.bits).tolist() if order else []
         kept = sorted((-y, names[i], i) for y, i in zip(noisy, order, strict=True) if y >= threshold)
         released = np.array([-y for y, _, _ in kept], dtype=np.int64)
         return _KeyDraft(
@@ -136,7 +138,7 @@ class Keys(Question):
                 "sensitivity": float(mechanism.sensitivity),
                 "norm": "L1",
                 "sampler": "exact, by inversion with refinement",
-                "random_source": context.random_source,
+                "random_source": facts.random_source,
             },
             labels=tuple(name for _, name, _ in kept),
             note=f"Keys with fewer than about {threshold} rows are not shown.",

@@ -20,7 +20,7 @@ import numpy as np
 
 from flou.central.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.moment_noise import MomentNoise, NoisyMoments, mean_intervals
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.laws.law import Floats
 from flou.summaries.moments import MomentGrid
 
@@ -36,8 +36,8 @@ class Mean(ColumnQuestion):
     statistic = "mean"
     _postprocessing = ("ratio of released totals", "clamped to the public bounds")
 
-    def _noise(self, context: Context) -> MomentNoise:
-        return MomentNoise(MomentGrid.of(self.column, context.domain(self.column)), self._price, context)
+    def _noise(self, facts: PublicFacts) -> MomentNoise:
+        return MomentNoise(MomentGrid.of(self.column, facts.domain(self.column)), self._price, facts)
 
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         return MeanUncertainty(groups, self.by is not None)

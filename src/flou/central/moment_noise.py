@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from flou.central.column_question import ColumnNoise
 from flou.central.price import Noise, Price, described, width_of
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity
 from flou.laws.law import Floats
 from flou.summaries.moments import MomentGrid, Moments
@@ -43,12 +43,12 @@ class MomentNoise(ColumnNoise):
 
     grid: MomentGrid
     price: Price
-    context: Context
+    facts: PublicFacts
     from_zero: bool = False  # only sums from zero are wanted, so rows need no coordinate of their own
 
     @property
     def known_rows(self) -> int | None:
-        return self.context.known_rows
+        return self.facts.known_rows
 
     @property
     def short(self) -> bool:
@@ -61,7 +61,7 @@ class MomentNoise(ColumnNoise):
         bound = self.grid.bound
         if self.known_rows is not None:  # (T, h) moves by at most K in all when one row changes
             return Sensitivity(bound, bound**2)
-        return Sensitivity.of_rows(bound, self.context)
+        return Sensitivity.of_rows(bound, self.facts)
 
     @cached_property
     def steps(self) -> int:
@@ -74,7 +74,7 @@ class MomentNoise(ColumnNoise):
 
     @cached_property
     def mechanism(self) -> Noise:
-        return self.price.mechanism(self._on_grid, self.context)
+        return self.price.mechanism(self._on_grid, self.facts)
 
     @cached_property
     def row(self) -> int:
@@ -111,7 +111,7 @@ class MomentNoise(ColumnNoise):
 
     def described(self) -> dict[str, Any]:
         return described(
-            self.price, self._on_grid, self.context, on=" on unit-norm moments", grid=f"1/{self.row} of a row"
+            self.price, self._on_grid, self.facts, on=" on unit-norm moments", grid=f"1/{self.row} of a row"
         )
 
 

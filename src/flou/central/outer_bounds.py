@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.question import Context, Draft, Question
+from flou.central.curator import Curator
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft, Question
 from flou.domain import Interval
 from flou.guarantee import Guarantee
 from flou.mechanisms import AboveThreshold
@@ -47,28 +49,28 @@ class OuterBounds(Question):
     epsilon: Number
     statistic = "bounds"
 
-    def cost(self, context: Context) -> Guarantee:
-        self.mechanism(context)
-        return context.pure(self.epsilon)
+    def cost(self, facts: PublicFacts) -> Guarantee:
+        self.mechanism(facts)
+        return facts.pure(self.epsilon)
 
-    def mechanism(self, context: Context) -> AboveThreshold:
+    def mechanism(self, facts: PublicFacts) -> AboveThreshold:
         """For one of the two bounds."""
 
         def at(threshold: int) -> AboveThreshold:
             return AboveThreshold(
                 threshold=threshold,
-                sensitivity=context.rows_per_unit,
+                sensitivity=facts.rows_per_unit,
                 epsilon=number("epsilon", self.epsilon) / 2,
-                monotone=context.schema.relation == "add-remove" or context.schema.unit is None,
-                relation=context.schema.relation,
-                unit=context.unit,
+                monotone=facts.schema.relation == "add-remove" or facts.schema.unit is None,
+                relation=facts.schema.relation,
+                unit=facts.unit,
             )
 
         return at(math.ceil(at(0).accuracy(len(EDGES), beta=FALSE_ALARM)))
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
         # four cells between +-2^(k+1), values outside clamped: below -2^k, up to 0, up to 2^k, and from 2^k on
-        del context
+        del facts
         return tuple(
             Counts((Code(self.column, Interval(-(2.0 ** (k + 1)), 2.0 ** (k + 1), cells=4, missing=0.0)),))
             for k in EXPONENTS
@@ -82,11 +84,11 @@ class OuterBounds(Question):
         below = [c[0] for c in reversed(cells)] + [cells[0][0] + cells[0][1]] + [c[0] + c[1] + c[2] for c in cells]
         return above, below
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        mechanism = self.mechanism(context)
-        above, below = (mechanism.sample(np.array(q), bits=context.bits) for q in self.beyond(found))
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        mechanism = self.mechanism(facts)
+        above, below = (mechanism.sample(np.array(q), bits=curator.bits) for q in self.beyond(found))
         lower, upper = placed(below[0] if below else None, above[0] if above else None)
-        rows = context.schema.max_rows if context.table_rows is None else max(context.table_rows, 1)
+        rows = facts.schema.max_rows if facts.table_rows is None else max(facts.table_rows, 1)
         uncertainty = RowsBeyond(np.array([lower, upper]), mechanism, rows)
         return Draft(
             value=uncertainty.value,
@@ -99,7 +101,7 @@ class OuterBounds(Question):
                 "sensitivity": float(mechanism.sensitivity),
                 "norm": "largest",
                 "sampler": "exact, by inversion with refinement",
-                "random_source": context.random_source,
+                "random_source": facts.random_source,
             },
             labels=("lower", "upper"),
             note=f"With probability 95 % at most {uncertainty.rows_beyond(0.95):.0f} rows lie beyond each bound.",

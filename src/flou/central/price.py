@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity, root
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteGaussian, DiscreteLaplace
@@ -81,9 +81,9 @@ class Price:
         assert self.epsilon is not None
         return sensitivity.l1 / self.epsilon
 
-    def mechanism(self, sensitivity: Sensitivity, context: Context) -> Noise:
+    def mechanism(self, sensitivity: Sensitivity, facts: PublicFacts) -> Noise:
         """The noise for every coordinate of a vector of integers; its guarantee is the cost."""
-        options: dict[str, Any] = {"relation": context.schema.relation, "unit": context.unit}
+        options: dict[str, Any] = {"relation": facts.schema.relation, "unit": facts.unit}
         if self.rho is not None:
             return Gaussian(sensitivity=sensitivity.l2, rho=self.rho, **options)
         assert self.epsilon is not None
@@ -108,9 +108,9 @@ def width_of(noise: Any) -> float:
     return float(noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma)
 
 
-def described(price: Price, sensitivity: Sensitivity, context: Context, *, on: str, grid: str) -> dict[str, Any]:
+def described(price: Price, sensitivity: Sensitivity, facts: PublicFacts, *, on: str, grid: str) -> dict[str, Any]:
     """The mechanism block of a certificate."""
-    mechanism = price.mechanism(sensitivity, context)
+    mechanism = price.mechanism(sensitivity, facts)
     laplace = isinstance(mechanism, Laplace)
     law = "discrete" if isinstance(mechanism.noise, DiscreteGaussian | DiscreteLaplace) else "rounded"
     return {
@@ -121,5 +121,5 @@ def described(price: Price, sensitivity: Sensitivity, context: Context, *, on: s
         "sensitivity": float(mechanism.sensitivity),
         "norm": "L1" if laplace else "L2",
         "sampler": f"exact, by {'inversion' if laplace else 'rejection'} with refinement",
-        "random_source": context.random_source,
+        "random_source": facts.random_source,
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from flou.central.price import Noise, Price
-from flou.central.question import Context, Question
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Question
 from flou.guarantee import Guarantee
 from flou.parameters import Number
 
@@ -18,11 +19,11 @@ class PricedQuestion(Question):
     price: Price | Number
 
     @abstractmethod
-    def mechanism(self, context: Context) -> Noise:
+    def mechanism(self, facts: PublicFacts) -> Noise:
         """The noise on a coordinate of the answer; a scale that cannot be drawn is refused here."""
 
-    def cost(self, context: Context) -> Guarantee:
-        return self.mechanism(context).guarantee
+    def cost(self, facts: PublicFacts) -> Guarantee:
+        return self.mechanism(facts).guarantee
 
     @property
     def _price(self) -> Price:

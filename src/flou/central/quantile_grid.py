@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.looked_up import Groups, LookedUp
-from flou.central.question import Tallier
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
@@ -19,9 +18,11 @@ from flou.mechanisms.quantiles import CellCounts
 from flou.parameters import exact
 from flou.release.digits import last_place, place_of
 from flou.summaries.request import LARGEST_CODE, Code
-from flou.summaries.rows import Tally
+from flou.summaries.rows import Spans, Tally
 
 __all__ = ["QuantileGrid"]
+
+Tallier: TypeAlias = Callable[[Code, Spans, Code | None], Tally]  # a second look at the rows
 
 FINE = LARGEST_CODE.bit_length() - 1
 COARSE = 15  # bits of the first look: one more takes DuckDB longer than it saves in the second
@@ -83,7 +84,7 @@ class QuantileGrid:
     def records(
         self,
         counts: NDArray[np.int64],
-        tally: Tallier | None,
+        tally: Tallier,
         by: Code | None,
         ranks: Callable[[int], list[tuple[int, int]]],
     ) -> tuple[Sequence[CellCounts | LookedUp], Callable[[list[NDArray[np.int64]]], None] | None]:
@@ -92,7 +93,7 @@ class QuantileGrid:
         ``ranks`` tells which ones are likely to be asked for: groups share a second look around them, or one at cells
         of each of them that are known later.
         """
-        if self.shift == 0 or tally is None:
+        if self.shift == 0:
             return [self.counted(row) for row in counts], None
 
         def look(spans: list[tuple[int, int]]) -> Tally:

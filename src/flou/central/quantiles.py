@@ -25,10 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.bins import names_of
+from flou.central.curator import Curator
+from flou.central.public_facts import PublicFacts
 from flou.central.quantile_grid import QuantileGrid
 from flou.central.quantile_notes import note_of
 from flou.central.quantile_plan import JOINTLY, METHODS, Drawn, QuantilePlan
-from flou.central.question import Context, Draft, Question
+from flou.central.question import Draft, Question
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.mechanisms.quantiles import FocusedTree, HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
@@ -61,42 +63,40 @@ class Quantiles(Question):
     by: str | None = None
     statistic: str = "quantiles"
 
-    def cost(self, context: Context) -> Guarantee:
-        plan, grid = self._plan(context), self._grid(context)
+    def cost(self, facts: PublicFacts) -> Guarantee:
+        plan, grid = self._plan(facts), self._grid(facts)
         _require_parts(plan, grid.cells)
-        return context.pure(self.epsilon)
+        return facts.pure(self.epsilon)
 
-    def _grid(self, context: Context) -> QuantileGrid:
-        return QuantileGrid.of(
-            self.column, context.domain(self.column), context.groups(self.by), context.tally is not None
-        )
+    def _grid(self, facts: PublicFacts) -> QuantileGrid:
+        return QuantileGrid.of(self.column, facts.domain(self.column), facts.groups(self.by), facts.looks_again)
 
-    def _plan(self, context: Context) -> QuantilePlan:
+    def _plan(self, facts: PublicFacts) -> QuantilePlan:
         """The price of one changed row; where the number of rows is not public, substitution is two changes."""
-        public = context.known_rows is not None and self.by is None
+        public = facts.known_rows is not None and self.by is None
         return QuantilePlan(
             probabilities=fractions_of(self.probabilities),
-            epsilon=number("epsilon", self.epsilon) / (1 if public else context.changes),
+            epsilon=number("epsilon", self.epsilon) / (1 if public else facts.changes),
             relation="substitute" if public else "add-remove",
             method=choice("method", self.method, METHODS),
             intervals=_part(self.intervals),
-            rows=context.known_rows if public else None,
-            cells=self._grid(context).cells,
+            rows=facts.known_rows if public else None,
+            cells=self._grid(facts).cells,
         )
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        by = () if self.by is None else (context.code(self.by),)
-        return (Counts((*by, self._grid(context).coarse)),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        by = () if self.by is None else (facts.code(self.by),)
+        return (Counts((*by, self._grid(facts).coarse)),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        plan, grid = self._plan(context), self._grid(context)
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        plan, grid = self._plan(facts), self._grid(facts)
         changes = float(number("epsilon", self.epsilon) / plan.epsilon)  # of rows, by one unit
-        by = None if self.by is None else context.code(self.by)
-        records, look = grid.records(np.atleast_2d(found[0]), context.tally, by, _likely(plan, grid.cells))
-        drawn = plan.draw_each(records, context.bits, 1 << grid.shift, look)
+        by = None if self.by is None else facts.code(self.by)
+        records, look = grid.records(np.atleast_2d(found[0]), curator.tally, by, _likely(plan, grid.cells))
+        drawn = plan.draw_each(records, curator.bits, 1 << grid.shift, look)
         chosen = dict.fromkeys(one.plan.choice for one in drawn)
         values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]), grid)
-        groups = None if self.by is None else names_of(context.domain(self.by))
+        groups = None if self.by is None else names_of(facts.domain(self.by))
         labels = self._labels(plan, groups)
         return Draft(
             value=float(values[0]) if labels is None else values,
@@ -109,7 +109,7 @@ class Quantiles(Question):
                 "epsilon_for_intervals": changes * float(max(one.plan.share * one.plan.epsilon for one in drawn)),
                 "grid": f"{grid.cells} cells",
                 "sampler": "exact",
-                "random_source": context.random_source,
+                "random_source": facts.random_source,
             },
             labels=labels,
             note=note_of(drawn, groups, self.method == "auto"),

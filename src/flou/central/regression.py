@@ -21,9 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.covariance import described_gram, normal_numbers
+from flou.central.curator import Curator
 from flou.central.gram import GramQuestion, NoisyGram, between
 from flou.central.price import Price
-from flou.central.question import Context, Draft
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
@@ -50,9 +52,9 @@ class Regression(GramQuestion):
     def axes(self) -> tuple[str, ...]:
         return (*self.regressors, self.response)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        noise = self.noise(context)
-        uncertainty = RegressionUncertainty(noise.release(found[0]))
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        noise = self.noise(facts)
+        uncertainty = RegressionUncertainty(noise.release(found[0], curator.bits))
         labels = ("intercept", *self.regressors)
         note = "The noise drowns the regressors: more rows or a larger epsilon are needed." if uncertainty.lost else ""
         return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, note)

@@ -24,7 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.bins import binned, names_of
-from flou.central.question import Context, Draft, Question
+from flou.central.curator import Curator
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft, Question
 from flou.domain import Boolean
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
@@ -47,40 +49,40 @@ class TopK(Question):
     bins: int | None = None
     statistic = "top_k"
 
-    def cost(self, context: Context) -> Guarantee:
-        size = self._code(context).domain.size
+    def cost(self, facts: PublicFacts) -> Guarantee:
+        size = self._code(facts).domain.size
         integer("k", self.k, 1, size)
-        self._mechanism(context)
-        return context.pure(self.epsilon)
+        self._mechanism(facts)
+        return facts.pure(self.epsilon)
 
-    def _code(self, context: Context) -> Code:
-        return Code(self.column, binned(self.column, context.domain(self.column), self.bins))
+    def _code(self, facts: PublicFacts) -> Code:
+        return Code(self.column, binned(self.column, facts.domain(self.column), self.bins))
 
-    def _mechanism(self, context: Context) -> PermuteAndFlip:
+    def _mechanism(self, facts: PublicFacts) -> PermuteAndFlip:
         """One round."""
-        relation = context.schema.relation
+        relation = facts.schema.relation
         return PermuteAndFlip(
-            sensitivity=context.rows_per_unit,
+            sensitivity=facts.rows_per_unit,
             epsilon=number("epsilon", self.epsilon) / self.k,
             utility="monotone" if relation == "add-remove" else "any",
             relation=relation,
-            unit=context.unit,
+            unit=facts.unit,
         )
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (Counts((self._code(context),)),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return (Counts((self._code(facts),)),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        domain = self._code(context).domain
-        mechanism, counts = self._mechanism(context), found[0].astype(np.int64)
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        domain = self._code(facts).domain
+        mechanism, counts = self._mechanism(facts), found[0].astype(np.int64)
         left = np.arange(counts.size)
         chosen = []
         for _ in range(self.k):
-            position = mechanism.sample(counts[left], bits=context.bits)
+            position = mechanism.sample(counts[left], bits=curator.bits)
             chosen.append(int(left[position]))
             left = np.delete(left, position)
         uncertainty = Shortfall(
-            tuple(_Flip(float(mechanism.rate), counts.size - j) for j in range(self.k)), _rows(context), self._alone
+            tuple(_Flip(float(mechanism.rate), counts.size - j) for j in range(self.k)), _rows(facts), self._alone
         )
         names = names_of(domain)
         labels = [names[code] for code in chosen]
@@ -88,7 +90,7 @@ class TopK(Question):
             value=labels[0] if self._alone else np.array(labels, dtype=object),
             uncertainty=uncertainty,
             mechanism=_described(
-                "permute-and-flip" + ("" if self._alone else f", {self.k} rounds"), mechanism.rate, context
+                "permute-and-flip" + ("" if self._alone else f", {self.k} rounds"), mechanism.rate, facts
             ),
             labels=None if self._alone else tuple(str(j + 1) for j in range(self.k)),
             note=NOTE,
@@ -119,33 +121,33 @@ class MajorityAnswer(Question):
     epsilon: Number
     statistic = "majority"
 
-    def cost(self, context: Context) -> Guarantee:
-        domain = context.domain(self.column)
+    def cost(self, facts: PublicFacts) -> Guarantee:
+        domain = facts.domain(self.column)
         if not isinstance(domain, Boolean):
             raise InvalidParameter(
                 f"Column {self.column!r} does not hold yes and no.",
                 "A majority is taken between two answers.",
                 "Declare the column as Boolean(), or ask for its mode.",
             )
-        self._mechanism(context)
-        return context.pure(self.epsilon)
+        self._mechanism(facts)
+        return facts.pure(self.epsilon)
 
-    def _mechanism(self, context: Context) -> Majority:
+    def _mechanism(self, facts: PublicFacts) -> Majority:
         # a unit of r rows is r neighbours away, so every row gets epsilon / r
-        epsilon = number("epsilon", self.epsilon) / context.rows_per_unit
-        return Majority(epsilon=epsilon, relation=context.schema.relation, unit=context.unit)
+        epsilon = number("epsilon", self.epsilon) / facts.rows_per_unit
+        return Majority(epsilon=epsilon, relation=facts.schema.relation, unit=facts.unit)
 
-    def requests(self, context: Context) -> tuple[Request, ...]:
-        return (Counts((Code(self.column, context.domain(self.column)),)),)
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return (Counts((Code(self.column, facts.domain(self.column)),)),)
 
-    def answer(self, found: list[NDArray[Any]], context: Context) -> Draft:
-        mechanism = self._mechanism(context)
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        mechanism = self._mechanism(facts)
         zeros, ones = (int(count) for count in found[0])
-        step = 2 if context.schema.relation == "substitute" else 1
+        step = 2 if facts.schema.relation == "substitute" else 1
         return Draft(
-            value=bool(mechanism.sample((ones, zeros), bits=context.bits)),
-            uncertainty=Shortfall((_Vote(float(mechanism.epsilon), step),), _rows(context), True),
-            mechanism=_described("majority, geometric", mechanism.epsilon, context),
+            value=bool(mechanism.sample((ones, zeros), bits=curator.bits)),
+            uncertainty=Shortfall((_Vote(float(mechanism.epsilon), step),), _rows(facts), True),
+            mechanism=_described("majority, geometric", mechanism.epsilon, facts),
             note=NOTE,
         )
 
@@ -226,16 +228,16 @@ def _least(round_: _Flip | _Vote, alpha: float) -> int:
     return high
 
 
-def _rows(context: Context) -> float:
-    return math.inf if context.table_rows is None else float(max(context.table_rows, 1))
+def _rows(facts: PublicFacts) -> float:
+    return math.inf if facts.table_rows is None else float(max(facts.table_rows, 1))
 
 
-def _described(name: str, rate: Fraction, context: Context) -> dict[str, Any]:
+def _described(name: str, rate: Fraction, facts: PublicFacts) -> dict[str, Any]:
     return {
         "name": name,
         "rate": float(rate),
         "grid": "whole rows",
         "norm": "largest",
         "sampler": "exact coins",
-        "random_source": context.random_source,
+        "random_source": facts.random_source,
     }

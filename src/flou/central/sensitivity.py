@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 
 __all__ = ["Sensitivity", "root"]
 
@@ -30,10 +30,10 @@ class Sensitivity:
     l2_squared: Fraction | int
 
     @classmethod
-    def of_rows(cls, norm: int, context: Context) -> Sensitivity:
+    def of_rows(cls, norm: int, facts: PublicFacts) -> Sensitivity:
         """By the lemma, for rows of L1 norm at most ``norm``."""
-        rows = context.rows_per_unit
-        corners = 2 if context.schema.relation == "substitute" else 1
+        rows = facts.rows_per_unit
+        corners = 2 if facts.schema.relation == "substitute" else 1
         return cls(corners * rows * norm, corners * (rows * norm) ** 2)
 
     @property

@@ -10,14 +10,16 @@ from flou.bits import SYSTEM, Bits
 from flou.central.budget import Budget
 from flou.central.count import Count, Histogram
 from flou.central.covariance import Correlation, Covariance
+from flou.central.curator import Curator
 from flou.central.density import Density
 from flou.central.grouped import GroupedTable
 from flou.central.keys import Keys
 from flou.central.mean import Mean
 from flou.central.outer_bounds import OuterBounds
 from flou.central.price import Given, Price
+from flou.central.public_facts import PublicFacts, source_of
 from flou.central.quantile_calls import QuantileCalls
-from flou.central.question import Context, Draft, Question
+from flou.central.question import Draft, Question
 from flou.central.regression import Regression
 from flou.central.selection import MajorityAnswer, Mode, TopK
 from flou.central.total import Total
@@ -89,27 +91,31 @@ class Table(QuantileCalls):
             self._table_rows = int(self._rows.collect([Sums(((),))])[0][0])
         return self._table_rows
 
-    def _context(self) -> Context:
+    def _facts(self) -> PublicFacts:
         public = self._counted()
-        # a unit's rows are chosen anew at every look, so that a second one would see others
-        tally = self._rows.tally if self.schema.unit is None else None
-        return Context(self.schema, None if self._filtered else public, public, self._bits, tally)
+        again = self.schema.unit is None  # a unit's rows are chosen anew at every look: a second one would see others
+        return PublicFacts(self.schema, None if self._filtered else public, public, source_of(self._bits), again)
+
+    def _curator(self) -> Curator:
+        return Curator(self._bits, self._rows if self.schema.unit is None else None)
 
     def ask(self, *questions: Question) -> list[Release]:
         """Several questions together: charged together, answered in one pass where the engine can."""
         for question in questions:
             _require_question(question)
-        context = self._context()
-        costs = [question.cost(context) for question in questions]
-        wanted = [question.requests(context) for question in questions]
+        facts = self._facts()
+        costs = [question.cost(facts) for question in questions]
+        wanted = [question.requests(facts) for question in questions]
         for column in {code.column for requests in wanted for request in requests for code in codes_of(request)}:
             self._rows.require(column)
         if self.budget is not None:
             self.budget.charge(*costs)
         found = iter(self._capped().collect([request for requests in wanted for request in requests]))
-        drafts = [
-            q.answer([next(found) for _ in requests], context) for q, requests in zip(questions, wanted, strict=True)
-        ]
+        with self._curator() as curator:
+            drafts = [
+                question.answer([next(found) for _ in requests], facts, curator)
+                for question, requests in zip(questions, wanted, strict=True)
+            ]
         return [self._released(q, d, c) for q, d, c in zip(questions, drafts, costs, strict=True)]
 
     def _one(self, question: Question) -> Release:

@@ -23,7 +23,7 @@ import numpy as np
 
 from flou.central.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.moment_noise import MomentNoise, NoisyMoments
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.laws.law import Floats
 from flou.summaries.moments import OF_TOTALS, MomentGrid
 from flou.theory.tails import half_widths
@@ -39,9 +39,9 @@ class Total(ColumnQuestion):
     _divides = False
     _postprocessing = ("moved to what is possible between the bounds",)
 
-    def _noise(self, context: Context) -> MomentNoise:
-        grid = MomentGrid.of(self.column, context.domain(self.column), OF_TOTALS)
-        return MomentNoise(grid, self._price, context, from_zero=grid.lower == 0)
+    def _noise(self, facts: PublicFacts) -> MomentNoise:
+        grid = MomentGrid.of(self.column, facts.domain(self.column), OF_TOTALS)
+        return MomentNoise(grid, self._price, facts, from_zero=grid.lower == 0)
 
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         return TotalUncertainty(groups, self.by is not None)

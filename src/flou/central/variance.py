@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from flou.central.bernstein import POWERS, BernsteinGrid, BernsteinNoise, NoisyBernstein
 from flou.central.column_question import ColumnQuestion, ColumnUncertainty
-from flou.central.question import Context
+from flou.central.public_facts import PublicFacts
 from flou.laws.law import Floats
 from flou.theory.tails import accepted_end
 
@@ -43,9 +43,9 @@ class Variance(ColumnQuestion):
     _root: ClassVar[bool] = False
     _postprocessing = ("variance from released moments", "clamped to the possible range")
 
-    def _noise(self, context: Context) -> BernsteinNoise:
-        grid = BernsteinGrid.of(self.column, context.domain(self.column), context.groups(self.by))
-        return BernsteinNoise(grid, self._price, context)
+    def _noise(self, facts: PublicFacts) -> BernsteinNoise:
+        grid = BernsteinGrid.of(self.column, facts.domain(self.column), facts.groups(self.by))
+        return BernsteinNoise(grid, self._price, facts)
 
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         return VarianceUncertainty(groups, self.by is not None, self._root)

@@ -109,8 +109,9 @@ def simulate(cell: Cell, runs: int, *, price: Price | None = None, shrink: float
         rows = cell.rows if cell.relation == "substitute" else int(generator.poisson(cell.rows))
         columns, truth = subject.draw(population, cell.relation, generator, rows)
         table = subject.part(Table(ArrayRows(columns), schema, None, bits=bits), population)
-        context = table._context()
-        uncertainties.append(question.answer(table._rows.collect(question.requests(context)), context).uncertainty)
+        facts = table._facts()
+        found = table._rows.collect(question.requests(facts))
+        uncertainties.append(question.answer(found, facts, table._curator()).uncertainty)
         truths.append(truth)
     right = {"data": np.array(truths), "population": subject.right(population, cell.relation, cell.rows)}
     return {of: _coverage(_intervals(uncertainties, of), right[of], shrink) for of in right}

@@ -224,7 +224,7 @@ def test_engines_say_nothing():
     with pytest.raises(InvalidData) as caught, quiet("duckdb"):
         broken()
     assert "secret" not in str(caught.value)
-    assert "RuntimeError" in str(caught.value)
+    assert "RuntimeError" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
 

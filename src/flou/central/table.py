@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -28,8 +28,8 @@ from flou.guarantee import Guarantee
 from flou.parameters import Number, shown
 from flou.release import Certificate, Release
 from flou.summaries.condition import Condition
-from flou.summaries.request import Sums, codes_of
-from flou.summaries.rows import Rows
+from flou.summaries.request import Request, Sums, codes_of
+from flou.summaries.rows import Rows, quiet
 from flou.summaries.source import rows_of
 
 __all__ = ["Table", "open_table"]
@@ -90,6 +90,8 @@ class Table(QuantileCalls):
         return self._table_rows
 
     def _context(self) -> Context:
+        if self.budget is not None:
+            self.budget.require_home()  # before anything is read: an engine may hang in a forked child
         public = self._counted()
         # a unit's rows are chosen anew at every look, so that a second one would see others
         tally = self._rows.tally if self.schema.unit is None else None
@@ -106,6 +108,17 @@ class Table(QuantileCalls):
             self._rows.require(column)
         if self.budget is not None:
             self.budget.charge(*costs)
+        with quiet(self._rows.engine):  # from here on there are two outcomes: an answer, or one error for all reasons
+            return self._answered(questions, wanted, costs, context)
+
+    def _answered(
+        self,
+        questions: Sequence[Question],
+        wanted: Sequence[Sequence[Request]],
+        costs: Sequence[Guarantee],
+        context: Context,
+    ) -> list[Release]:
+        """What has been paid for; exact numbers live in the frames of this call only."""
         found = iter(self._capped().collect([request for requests in wanted for request in requests]))
         drafts = [
             q.answer([next(found) for _ in requests], context) for q, requests in zip(questions, wanted, strict=True)

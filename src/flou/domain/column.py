@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from flou.errors import InvalidData, InvalidParameter
+from flou.errors import InvalidData, InvalidParameter, instead
 
 __all__ = ["checked_codes", "column", "each", "is_numeric", "real"]
 
@@ -43,10 +43,9 @@ def column(values: object) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    try:
+    # a sequence may be shorter than its length, or not be iterated at all
+    with instead(_not_a_column(f"a {type(values).__name__}"), TypeError, ValueError):
         return np.fromiter(values, dtype=object, count=len(values))
-    except (TypeError, ValueError):  # a sequence that is shorter than its length, or cannot be iterated
-        raise _not_a_column(f"a {type(values).__name__}") from None
 
 
 def _exported(values: Any) -> NDArray[Any] | list[Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from flou.bits import Bits
 from flou.central.bins import names_of
 from flou.central.few_rows import few_rows
+from flou.central.moderate import require_moderate
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.question import Context, Draft
@@ -104,6 +105,7 @@ class ColumnQuestion(PricedQuestion):
         return self._noise(self._known(context)).mechanism
 
     def requests(self, context: Context) -> tuple[Request, ...]:
+        require_moderate(self.column, context.domain(self.column))
         by = None if self.by is None else Code(self.by, context.domain(self.by))
         return (self._noise(self._known(context)).request(by),)
 

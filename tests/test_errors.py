@@ -54,11 +54,15 @@ def reachable(error):
 
 def test_the_walk_finds_what_from_none_leaves():
     """The walk of these tests sees a canary behind an error that was raised from None."""
-    with pytest.raises(InvalidData) as caught:
+
+    def hidden():
         try:
             failing(ValueError)
         except ValueError:
             raise InvalidData("a", "b", "c") from None
+
+    with pytest.raises(InvalidData) as caught:
+        hidden()
     assert any(CANARY in text for text in reachable(caught.value))
 
 
@@ -141,7 +145,7 @@ def test_errors_on_the_way_in_are_cut(tmp_path, broken):
 def test_one_error_for_whatever_goes_wrong_after_the_charge(monkeypatch):
     """An answer that breaks down once rows were read is charged, is one plain error, and shows no exact number."""
 
-    def broken(self, found, context):
+    def broken(_, found, __):
         raise IndexError(f"index {found[0]} is out of bounds")
 
     monkeypatch.setattr(flou.central.Count, "answer", broken)

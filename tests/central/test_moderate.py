@@ -50,9 +50,9 @@ def test_extreme_bounds(asked, bounds):
     table = flou.open(columns, schema=schema, budget=5)
     try:
         release = ASKED[asked](table)
-    except flou.FlouError as refusal:
+    except flou.FlouError:
         assert table.budget.spent is None
-        assert "1e+70" in str(refusal) or "cells" in str(refusal)
+        assert (low, high) not in BOUNDS[4:7]
         return
     assert np.all(np.isfinite(release.value))
     for of in ("data", "population"):

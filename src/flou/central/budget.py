@@ -6,7 +6,7 @@ on any answer, decides which: either epsilons and deltas add up; or, if it is a 
 that converts into the budget. Choosing later, after having seen answers, is not covered by the proofs.
 Proof: docs/explanation/proofs/guarantee.md
 
-A budget belongs to the rows, and it counts in the memory of one process. A copy of it in another process would count for
+A budget belongs to the rows, and it counts in the memory of one process. A copy in another process would count for
 itself, and the two together would spend twice: a forked child refuses to spend, and a budget cannot be pickled.
 """
 

@@ -24,7 +24,6 @@ __all__ = [
     "InvalidParameter",
     "MissingExtra",
     "ProtocolError",
-    "instead",
 ]
 
 

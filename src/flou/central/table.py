@@ -157,9 +157,9 @@ class Table(QuantileCalls):
                 'Write for example table.where(flou.column("age") >= 18).',
             )
         self._counted()
-        view = Table(
-            self._rows.where(condition), self.schema, self.budget, bits=self._bits, filtered=True, chain=self._chain
-        )
+        with quiet(self._rows.engine):
+            rows = self._rows.where(condition)
+        view = Table(rows, self.schema, self.budget, bits=self._bits, filtered=True, chain=self._chain)
         view._table_rows = self._table_rows
         view.conditions = (*self.conditions, condition)
         return view

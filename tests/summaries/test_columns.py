@@ -188,3 +188,22 @@ def test_names_that_occur_twice():
     for source in (twice, pd.DataFrame([[1, 2]], columns=["a", "a"]), duckdb.sql("SELECT 1 AS a, 2 AS a")):
         with pytest.raises(InvalidData, match="the same name"):
             rows_of(source)
+
+
+class Hostile(str):
+    """A text that ends the program when it is touched."""
+
+    __slots__ = ()
+
+    def __hash__(self):
+        raise SystemExit("canary")
+
+    def __eq__(self, _):
+        raise BaseException("canary")
+
+
+def test_objects_that_raise_what_they_like_are_missing():
+    """An object of Python that raises even what is no Exception concerns its own row only."""
+    table = flou.open({"t": ["a"] * 30 + [Hostile("a")]}, schema={"t": flou.Categories(["a"])}, budget=200)
+    assert table.histogram("t", epsilon=50).value.tolist() == [30, 1]
+    assert table.where(flou.column("t") == "a").count(epsilon=50).value == 30

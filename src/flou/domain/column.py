@@ -79,7 +79,9 @@ def each(
     def guarded(element: Any) -> Any:
         try:
             return convert(element)
-        except Exception:  # a foreign object may raise anything, and nothing may be raised because of a value
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a foreign object may raise anything, and nothing may be raised because of a value
             return otherwise
 
     return np.fromiter(map(guarded, rows), dtype=dtype, count=len(rows))

@@ -59,7 +59,9 @@ def _one_by_one(rows: int, cell: Callable[[int], Any]) -> list[Any]:
     def guarded(place: int) -> Any:
         try:
             return cell(place)
-        except Exception:  # whatever the engine says about it may depend on its value
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # whatever the engine says about it may depend on its value
             return None
 
     return [guarded(place) for place in range(rows)]

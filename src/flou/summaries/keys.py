@@ -48,7 +48,9 @@ def key_of(element: Any) -> Key | None:
         number: Any = real(element)
         whole = int(number)
         return whole if whole == number and abs(whole) <= LARGEST else None
-    except Exception:  # a foreign object, NaN, infinity, half a character
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a foreign object, NaN, infinity, half a character
         return None
 
 

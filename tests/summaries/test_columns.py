@@ -202,8 +202,8 @@ class Hostile(str):
         raise BaseException("canary")
 
 
-def test_objects_that_raise_what_they_like_are_missing():
+def test_objects_that_raise_what_they_like():
     """An object of Python that raises even what is no Exception concerns its own row only."""
     table = flou.open({"t": ["a"] * 30 + [Hostile("a")]}, schema={"t": flou.Categories(["a"])}, budget=200)
-    assert table.histogram("t", epsilon=50).value.tolist() == [30, 1]
+    assert table.histogram("t", epsilon=50).value.tolist() == [31, 0]  # its letters are those of a text
     assert table.where(flou.column("t") == "a").count(epsilon=50).value == 30

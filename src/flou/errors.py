@@ -14,6 +14,8 @@ sentences, and it never quotes a record. Public facts (a parameter, a bound, a c
 
 from __future__ import annotations
 
+from types import TracebackType
+
 __all__ = [
     "BudgetExceeded",
     "FlouError",
@@ -60,3 +62,33 @@ class MissingExtra(FlouError, ImportError):
 
 class ProtocolError(FlouError):
     """A message between parties that breaks the agreed rules."""
+
+
+class instead:  # noqa: N801 - a word of a with statement, as contextlib.suppress is
+    """Raise this error where the block raises one of these kinds, and let go of the other.
+
+    ``raise ... from None`` hides the other error from the screen only: it stays in ``__context__`` with what it quotes,
+    and its frames hold what they were working on. Here neither is left. Errors of flou pass, without the frames below.
+    """
+
+    def __init__(
+        self, error: FlouError, *kinds: type[BaseException], but: tuple[type[BaseException], ...] = ()
+    ) -> None:
+        self._error, self._kinds, self._but = error, kinds, but
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, caught: BaseException | None, frames: TracebackType | None
+    ) -> None:
+        if isinstance(caught, FlouError):
+            caught.__cause__ = caught.__context__ = caught.__traceback__ = None
+        elif isinstance(caught, self._kinds) and not isinstance(caught, self._but):
+            error = self._error
+            del kind, caught, frames  # this frame is the first that the new error remembers
+            try:
+                raise error
+            except FlouError:
+                error.__context__ = None  # which raising has set to what is being handled
+                raise

@@ -224,9 +224,9 @@ def test_engines_say_nothing():
     with pytest.raises(InvalidData) as caught, quiet("duckdb"):
         broken()
     assert "secret" not in str(caught.value)
-    assert "RuntimeError" in str(caught.value)
+    assert "RuntimeError" not in str(caught.value)
     assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
 
 
 def test_nothing_is_left_in_the_working_directory(tmp_path):

@@ -5,14 +5,19 @@ each charge by itself. An (epsilon, delta) budget can be used up in two ways, an
 on any answer, decides which: either epsilons and deltas add up; or, if it is a rho, rhos add up to the largest one
 that converts into the budget. Choosing later, after having seen answers, is not covered by the proofs.
 Proof: docs/explanation/proofs/guarantee.md
+
+A budget belongs to the rows, and it counts in the memory of one process. A copy in another process would count for
+itself, and the two together would spend twice: a forked child refuses to spend, and a budget cannot be pickled.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from fractions import Fraction
+from typing import NoReturn
 
-from flou.errors import BudgetExceeded
+from flou.errors import BudgetExceeded, InvalidParameter
 from flou.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, compose
 from flou.guarantee.measure import agree
 from flou.parameters import Number, Relation
@@ -28,6 +33,16 @@ class Budget:
         self._cap: Guarantee | None = None  # the total, in the measure in which charges are added up
         self._costs: list[Guarantee] = []  # in the measure of the cap
         self._lock = threading.Lock()
+        self._home = _process()
+
+    def require_home(self) -> None:
+        """Refuse another process than the one that opened the table."""
+        if self._home != _process():
+            raise BudgetExceeded(
+                "The budget belongs to the process that opened the table, and this one was forked from it.",
+                "Each process would count for itself, and together they would spend the budget several times.",
+                "Ask in the process that opened the table, or open it here, with a budget that is this one's share.",
+            )
 
     @property
     def spent(self) -> Guarantee | None:
@@ -46,6 +61,7 @@ class Budget:
 
     def charge(self, *costs: Guarantee) -> None:
         """Take the costs together, or refuse them together; what is taken is never given back."""
+        self.require_home()  # before the lock, which another thread may have held at the fork
         with self._lock:
             for cost in costs:
                 agree(self.total, cost)
@@ -69,8 +85,38 @@ class Budget:
             self._cap = cap
             self._costs.extend(converted)
 
+    def __copy__(self) -> Budget:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Budget:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidParameter(
+            "A budget cannot be pickled, and a table that has one cannot either.",
+            "The copy would count for itself, and both together would spend the budget twice.",
+            "Send releases, or open the table where it is needed, with a budget of its own.",
+        )
+
     def __repr__(self) -> str:
         return f"Budget({_named(_parameters(self.total))}; remaining {_named(self.remaining)})"
+
+
+def _process() -> tuple[int, int]:
+    """What tells this process from its forks: its number, which a grandchild may be given again, and its generation."""
+    return os.getpid(), _generation
+
+
+_generation = 0
+
+
+def _count_generation() -> None:
+    global _generation
+    _generation += 1
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_count_generation)
 
 
 def _cap(total: Guarantee, costs: tuple[Guarantee, ...]) -> Guarantee:

@@ -14,6 +14,7 @@ from flou.bits import Bits
 from flou.central.bins import names_of
 from flou.central.curator import Curator
 from flou.central.few_rows import few_rows
+from flou.central.moderate import require_moderate
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.public_facts import PublicFacts
@@ -106,6 +107,7 @@ class ColumnQuestion(PricedQuestion):
         return self._noise(self._known(facts)).mechanism
 
     def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        require_moderate(self.column, facts.domain(self.column))
         by = None if self.by is None else Code(self.by, facts.domain(self.by))
         return (self._noise(self._known(facts)).request(by),)
 

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import Bits, SeededBits
+from flou.central.moderate import require_moderate
 from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.public_facts import PublicFacts
@@ -215,4 +216,6 @@ class GramQuestion(PricedQuestion):
         return noise.mechanism(max(noise.units))
 
     def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        for column in self.axes():
+            require_moderate(column, facts.domain(column))
         return (self.noise(facts).request,)

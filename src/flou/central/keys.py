@@ -36,6 +36,7 @@ from flou.release import Release, Uncertainty
 from flou.release.uncertainty import Interval
 from flou.summaries.keys import Key
 from flou.summaries.request import Request
+from flou.summaries.rows import quiet
 
 if TYPE_CHECKING:
     from flou.central.table import Table
@@ -90,7 +91,8 @@ class Keys(Question):
 
         def shows(threshold: int) -> bool:
             one, all_in_one = (float(noise.sf(threshold - count - 1)) for count in (1, rows))
-            return max(all_in_one, -math.expm1(rows * math.log1p(-one))) > delta
+            some = 1.0 if one >= 1 else -math.expm1(rows * math.log1p(-one))  # of little noise, 1 to all digits
+            return max(all_in_one, some) > delta
 
         low, high = rows - 1, rows + 1  # below r the tail of the noise would not be convex, see the proof
         while shows(high):
@@ -115,6 +117,10 @@ class Keys(Question):
         table._rows.require(self.column)
         if table.budget is not None:
             table.budget.charge(cost)
+        with quiet(table._rows.engine):
+            return self._selected(table, facts, cost, threshold)
+
+    def _selected(self, table: Table, facts: PublicFacts, cost: Guarantee, threshold: int) -> Selection:
         found = list(table._capped().key_counts(self.column, self.min_rows))
         with table._curator() as curator:
             draft = self.answer(found, facts, curator)

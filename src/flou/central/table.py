@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -30,8 +30,8 @@ from flou.guarantee import Guarantee
 from flou.parameters import Number, shown
 from flou.release import Certificate, Release
 from flou.summaries.condition import Condition
-from flou.summaries.request import Sums, codes_of
-from flou.summaries.rows import Rows
+from flou.summaries.request import Request, Sums, codes_of
+from flou.summaries.rows import Rows, quiet
 from flou.summaries.source import rows_of
 
 __all__ = ["Table", "open_table"]
@@ -92,6 +92,8 @@ class Table(QuantileCalls):
         return self._table_rows
 
     def _facts(self) -> PublicFacts:
+        if self.budget is not None:
+            self.budget.require_home()  # before anything is read: an engine may hang in a forked child
         public = self._counted()
         again = self.schema.unit is None  # a unit's rows are chosen anew at every look: a second one would see others
         return PublicFacts(self.schema, None if self._filtered else public, public, source_of(self._bits), again)
@@ -110,6 +112,17 @@ class Table(QuantileCalls):
             self._rows.require(column)
         if self.budget is not None:
             self.budget.charge(*costs)
+        with quiet(self._rows.engine):  # from here on there are two outcomes: an answer, or one error for all reasons
+            return self._answered(questions, wanted, costs, facts)
+
+    def _answered(
+        self,
+        questions: Sequence[Question],
+        wanted: Sequence[Sequence[Request]],
+        costs: Sequence[Guarantee],
+        facts: PublicFacts,
+    ) -> list[Release]:
+        """What has been paid for; exact numbers live in the frames of this call only."""
         found = iter(self._capped().collect([request for requests in wanted for request in requests]))
         with self._curator() as curator:
             drafts = [
@@ -150,9 +163,9 @@ class Table(QuantileCalls):
                 'Write for example table.where(flou.column("age") >= 18).',
             )
         self._counted()
-        view = Table(
-            self._rows.where(condition), self.schema, self.budget, bits=self._bits, filtered=True, chain=self._chain
-        )
+        with quiet(self._rows.engine):
+            rows = self._rows.where(condition)
+        view = Table(rows, self.schema, self.budget, bits=self._bits, filtered=True, chain=self._chain)
         view._table_rows = self._table_rows
         view.conditions = (*self.conditions, condition)
         return view

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
-from flou.errors import InvalidParameter
+from flou.errors import InvalidParameter, instead
 from flou.local import Collection, Survey, batch_of, plan_for_error, plan_for_people, reports_in
 from flou.release.entries import entries
 
@@ -133,11 +133,10 @@ def estimate(
 
 
 def _text(path: Path) -> str:
-    try:
+    unreadable = InvalidParameter(
+        f"The file {str(path)!r} cannot be read.",
+        "Reports are read from files that flou survey randomise has written.",
+        "Check the path.",
+    )
+    with instead(unreadable, OSError, ValueError):
         return path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        raise InvalidParameter(
-            f"The file {str(path)!r} cannot be read.",
-            "Reports are read from files that flou survey randomise has written.",
-            "Check the path.",
-        ) from None

@@ -15,11 +15,22 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from flou.errors import InvalidData, InvalidParameter
+from flou.domain.exported import exported
+from flou.errors import InvalidData, InvalidParameter, instead
 
-__all__ = ["checked_codes", "column", "each", "is_numeric", "real"]
+__all__ = ["checked_codes", "column", "each", "is_numeric", "real", "require_column"]
 
 Real: TypeAlias = int | float | Decimal | Fraction
+
+
+def require_column(values: Any) -> None:
+    """Refuse what is no column, without a look at its rows."""
+    framed = hasattr(values, "to_numpy") or hasattr(values, "__array__")
+    if isinstance(values, str | bytes | bytearray | memoryview) or not (framed or isinstance(values, Sequence)):
+        raise _not_a_column(f"a {type(values).__name__}")
+    dimensions = getattr(values, "ndim", 1)
+    if dimensions != 1:
+        raise _not_a_column(f"an array of {dimensions} dimensions")
 
 
 def column(values: object) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
@@ -29,49 +40,22 @@ def column(values: object) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
         rows = np.asarray(values)
         if isinstance(values, np.ma.MaskedArray) and rows.dtype.kind != "V":  # the mask of a record is a record
             null = np.ma.getmaskarray(values)
-    elif isinstance(values, str | bytes | bytearray | memoryview):
-        raise _not_a_column(f"a {type(values).__name__}")
-    elif hasattr(values, "to_numpy") or hasattr(values, "__array__"):
-        return column(_exported(values))
-    elif isinstance(values, Sequence):
-        rows = _objects(values)
     else:
-        raise _not_a_column(f"a {type(values).__name__}")
+        require_column(values)
+        if hasattr(values, "to_numpy") or hasattr(values, "__array__"):
+            with instead(_not_a_column(f"a {type(values).__name__}"), TypeError):  # one without a length
+                found = exported(values)
+            return column(found)
+        rows = _objects(values)
     if rows.ndim != 1:
         raise _not_a_column(f"an array of {rows.ndim} dimensions")
     return rows, null
 
 
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    try:
+def _objects(values: Any) -> NDArray[Any]:
+    # a sequence may be shorter than its length, or not be iterated at all
+    with instead(_not_a_column(f"a {type(values).__name__}"), TypeError, ValueError):
         return np.fromiter(values, dtype=object, count=len(values))
-    except (TypeError, ValueError):  # a sequence that is shorter than its length, or cannot be iterated
-        raise _not_a_column(f"a {type(values).__name__}") from None
-
-
-def _exported(values: Any) -> NDArray[Any] | list[Any]:
-    """A data-frame column as an array, or as a list where the array would round the integers.
-
-    Engines turn integers into floats as soon as one row is NULL, and some refuse to export such a column:
-    both would let one row change others, so both take the way through a list.
-    """
-    declared = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    try:
-        exported = values.to_numpy() if hasattr(values, "to_numpy") else values.__array__()
-        rounded = exported.dtype.kind == "f" and "float" not in declared and "double" not in declared
-    except Exception:  # whatever the engine raised may depend on a value: the list decides
-        exported, rounded = None, True
-    if rounded:
-        for name in ("to_pylist", "to_list", "tolist"):
-            try:
-                listed = getattr(values, name)()
-            except Exception:  # not a method of this engine
-                continue
-            if isinstance(listed, list):
-                return listed
-    if not isinstance(exported, np.ndarray):
-        raise _not_a_column(f"a {type(values).__name__}")
-    return exported
 
 
 def _not_a_column(got: str) -> InvalidData:
@@ -95,7 +79,9 @@ def each(
     def guarded(element: Any) -> Any:
         try:
             return convert(element)
-        except Exception:  # a foreign object may raise anything, and nothing may be raised because of a value
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a foreign object may raise anything, and nothing may be raised because of a value
             return otherwise
 
     return np.fromiter(map(guarded, rows), dtype=dtype, count=len(rows))

@@ -27,11 +27,12 @@ def file_text(path: str | os.PathLike[str]) -> str:
     try:
         return Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the path
-        raise InvalidParameter(
-            f"path must name a readable schema file, got {shown(os.fspath(path))} ({type(error).__name__}).",
-            "Without the schema nothing is public, so nothing can be released.",
-            "Pass the path of a TOML file in UTF-8, for example path='salaries.toml'.",
-        ) from None
+        kind = type(error).__name__
+    raise InvalidParameter(  # not in the handler: that error holds the file, which may be the data by mistake
+        f"path must name a readable schema file, got {shown(os.fspath(path))} ({kind}).",
+        "Without the schema nothing is public, so nothing can be released.",
+        "Pass the path of a TOML file in UTF-8, for example path='salaries.toml'.",
+    )
 
 
 def parsed(text: str) -> dict[str, Any]:
@@ -46,11 +47,11 @@ def parsed(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         place = re.search(r"at line \d+, column \d+|at end of document", str(error))
-        raise InvalidParameter(
-            f"text must be TOML, and it breaks {place[0] if place else 'off'}.",
-            "A schema that is half understood may protect less than it says.",
-            "Write every setting as key = value, with texts in quotation marks.",
-        ) from None
+    raise InvalidParameter(
+        f"text must be TOML, and it breaks {place[0] if place else 'off'}.",
+        "A schema that is half understood may protect less than it says.",
+        "Write every setting as key = value, with texts in quotation marks.",
+    )
 
 
 def written(tables: Mapping[str, Mapping[str, Any]]) -> str:

@@ -6,16 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
 from flou.domain import Interval
-from flou.domain.column import column as as_column
 from flou.domain.column import each, is_numeric, real
-from flou.errors import InvalidData
+from flou.summaries.columns import Columns, Mask
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.keys import KeyCounts, counted, listed
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
@@ -25,35 +24,27 @@ __all__ = ["ArrayRows"]
 
 CHUNK = 1 << 19
 _MASK = (1 << LIMB) - 1
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 class ArrayRows(Rows):
     """Columns in memory, and which of their rows count."""
 
     def __init__(
-        self, columns: Mapping[str, Any], *, engine: str = "numpy", kept: NDArray[np.int64] | None = None
+        self, columns: Mapping[str, Any] | Columns, *, engine: str = "numpy", kept: NDArray[np.int64] | None = None
     ) -> None:
-        self._columns = columns if kept is not None else _read(columns)
+        self._columns = columns if isinstance(columns, Columns) else Columns(columns)
         self._kept = kept
         self._seen: dict[str, tuple[Interval, NDArray[np.uint16]]] = {}  # what first looks found, for second ones
         self.engine = engine
-        lengths = {len(rows) for rows, _ in self._columns.values()}
-        if len(lengths) > 1:
-            raise InvalidData(
-                "The columns must have the same number of rows.",
-                "A row is one value of every column.",
-                "Pass columns of equal length.",
-            )
-        self.length = next(iter(lengths), 0) if kept is None else kept.size
+        self.length = self._columns.rows if kept is None else kept.size
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(self._columns)
+        return self._columns.names
 
     def _values(self, name: str, some: slice | NDArray[np.int64]) -> Any:
         self.require(name)
-        rows, null = self._columns[name]
+        rows, null = self._columns.read(name)
         part = some if self._kept is None else self._kept[some]
         return rows[part] if null is None else np.ma.MaskedArray(rows[part], null[part])
 
@@ -181,18 +172,6 @@ def _table(spans: Spans, shift: int) -> Mask:
     for first, last in spans:
         near[first >> shift : ((last - 1) >> shift) + 1] = True
     return near
-
-
-def _read(columns: Mapping[str, Any]) -> dict[str, tuple[NDArray[Any], Mask | None]]:
-    """Every column as an array and a mask, once: an engine may copy a column each time it is asked."""
-    for name in columns:
-        if not isinstance(name, str):
-            raise InvalidData(
-                f"The names of columns must be texts, got a {type(name).__name__}.",
-                "A schema declares columns by their names.",
-                "Rename the column.",
-            )
-    return {name: as_column(values) for name, values in columns.items()}
 
 
 def _people(values: Any) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.summaries.columns import masked
 from flou.summaries.duck_select import Select
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def values_in_batches(relation: DuckDBPyRelation | Select) -> Iterator[list[NDAr
     if find_spec("pyarrow") is not None:
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1 has the latter
         for batch in reader(BATCH):
-            yield [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+            yield [masked(column) for column in batch.columns]
         return
     rows: Iterator[Any] = iter(relation.iter_rows() if hasattr(relation, "iter_rows") else relation.fetchall())
     while found := list(itertools.islice(rows, BATCH)):

@@ -11,18 +11,20 @@ opens a file; tables that are open stay with the parent.
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
+from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
+
+from flou.summaries.duck_spill import spill
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["connected"]
+__all__ = ["connected", "lenient"]
 
 NO_TABLE = "SET perfect_ht_threshold = 17"  # codes of 16 bits, or NULL, are grouped without a hash table
 NO_AHEAD = "SET disable_parquet_prefetching = true"  # reading ahead helps over a network; from a disk it is a copy more
+REPLACED = "utf8_validation = 'replace'"
 
 
 class _Engine:
@@ -37,7 +39,7 @@ class _Engine:
             if self._engine is None:
                 import duckdb
 
-                self._engine = duckdb.connect(config={"temp_directory": _spill()})
+                self._engine = duckdb.connect(config={"temp_directory": str(spill())})
             return self._engine.cursor()
 
     def give_up(self) -> None:
@@ -60,6 +62,11 @@ def connected(*, local: bool) -> DuckDBPyConnection:
     return connection
 
 
-def _spill() -> str:
-    """Where DuckDB puts what does not fit into memory: by itself it would choose the working directory."""
-    return str(Path(tempfile.gettempdir()) / f"flou-duckdb-{os.getpid()}")
+@cache
+def lenient() -> str:
+    """How Parquet files with texts that are not UTF-8 are read: what is no letter becomes "?", where DuckDB can (2.0).
+
+    By itself DuckDB would stop at such a text, and quote it.
+    """
+    known = "SELECT 1 FROM duckdb_functions() WHERE function_name = 'read_parquet' AND list_contains(parameters, ?)"
+    return f", {REPLACED}" if _ENGINE.connection().execute(known, ["utf8_validation"]).fetchone() else ""

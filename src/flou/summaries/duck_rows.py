@@ -7,16 +7,18 @@ of counts is one grouping set of one query. How sums stay exact is in ``duck_que
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
+from flou.errors import InvalidData
 from flou.summaries.condition import Condition, named
 from flou.summaries.duck_batches import values_in_batches
 from flou.summaries.duck_query import LIMBS, Query
-from flou.summaries.duck_select import Select
+from flou.summaries.duck_select import USERS, Select
 from flou.summaries.duck_sql import ColumnSQL, condition_sql, quoted
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
 from flou.summaries.progress import reported
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
 __all__ = ["DuckRows"]
+
+Batch = TypeVar("Batch")
 
 MOST_KEYS = 62  # of one query: DuckDB marks grouping sets with as many bits
 
@@ -51,6 +55,13 @@ class DuckRows(Rows):
         self._counted = relation if counted else None  # all rows, before any filter
         self.engine = engine
         bound = relation.bound() if isinstance(relation, Select) else relation
+        if len({name.lower() for name in bound.columns}) < len(bound.columns):
+            raise InvalidData(
+                "Two columns of the table have the same name.",
+                "A question is about a column by its name, and DuckDB compares names without regard to case.",
+                "Rename one of them, or leave it out.",
+            )
+        self._alone: AbstractContextManager[Any] = nullcontext() if isinstance(relation, Select) else USERS
         kinds = zip(bound.columns, bound.types, strict=True)
         self._columns = {name: ColumnSQL(name, str(kind), as_text) for name, kind in kinds}
 
@@ -67,7 +78,7 @@ class DuckRows(Rows):
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
         for code in {code for request in requests for code in codes_of(request)}:
             self.require(code.column)
-        with quiet(self.engine):
+        with self._alone, quiet(self.engine):
             return [answer for some in _batches(requests) for answer in self._collected(some)]
 
     def _collected(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
@@ -97,7 +108,7 @@ class DuckRows(Rows):
         names = {code: "flou_c"} | ({} if by is None else {by: "flou_g"})
         self.require(code.column)
         inside = rows_sql(self._columns[code.column], code.domain, spans)
-        with quiet(self.engine):
+        with self._alone, quiet(self.engine):
             some = self if inside is None else self._with(self._relation.filter(inside))
             # rows that were chosen by their cells lie within the grid, and need no clipping
             clipped = inside is None or holds_missing(code.domain, spans)
@@ -134,7 +145,7 @@ class DuckRows(Rows):
         names = {code: f"flou_c{i}" for i, code in enumerate(dict.fromkeys(wanted))}
         with quiet(self.engine):
             casts = (f"CAST({name} AS BIGINT) AS {name}" if c.ruled else name for c, name in names.items())
-            for found in values_in_batches(self._coded(names).project(", ".join(casts))):
+            for found in self._in_turn(values_in_batches(self._coded(names).project(", ".join(casts)))):
                 coded = {
                     c: np.asarray(column, dtype=np.int64) if c.ruled else c.domain.encode(column)
                     for c, column in zip(names, found, strict=True)
@@ -145,7 +156,16 @@ class DuckRows(Rows):
         for name in columns:
             self.require(name)
         with quiet(self.engine):
-            yield from values_in_batches(self._relation.project(", ".join(map(quoted, columns))))
+            yield from self._in_turn(values_in_batches(self._relation.project(", ".join(map(quoted, columns)))))
+
+    def _in_turn(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """Batches, each of which is fetched while nobody else asks; who takes them may take a long time."""
+        while True:
+            with self._alone:
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
 
     def _fetched(self, relation: DuckDBPyRelation | Select) -> dict[str, NDArray[Any]]:
         """The one place where an answer leaves DuckDB."""
@@ -155,7 +175,9 @@ class DuckRows(Rows):
     def where(self, condition: Condition) -> DuckRows:
         for column in named(condition):
             self.require(column)
-        return self._with(self._relation.filter(condition_sql(condition, self._columns)))
+        held = condition_sql(condition, self._columns)
+        with self._alone, quiet(self.engine):
+            return self._with(self._relation.filter(held))
 
     def capped(self, unit: str, rows: int) -> DuckRows:
         """Rows of a unit are ordered by a keyed hash of DuckDB's random numbers, which a user could have seeded."""
@@ -164,7 +186,7 @@ class DuckRows(Rows):
         rank, draw = (free(name, self.columns) for name in ("flou_rank", "flou_draw"))
         drawn = f"*, hash(random(), {int(SYSTEM.words(1)[0])}::UBIGINT) AS {draw}"
         ranked = f"*, row_number() OVER (PARTITION BY {column.name} ORDER BY {draw}) AS {rank}"
-        with quiet(self.engine):
+        with self._alone, quiet(self.engine):
             kept = self._relation.filter(column.present()).project(drawn).project(ranked).filter(f"{rank} <= {most}")
             return self._with(kept.project(f"* EXCLUDE ({rank}, {draw})"))
 
@@ -173,7 +195,7 @@ class DuckRows(Rows):
         key = key_sql(self._columns[column])
         if key is None:
             return listed((), least)
-        with quiet(self.engine):
+        with self._alone, quiet(self.engine):
             keyed = self._relation.project(self._columns[column].read()).project(f"{key} AS k").filter("k IS NOT NULL")
             found = self._fetched(keyed.aggregate("k, count(*) AS n", "k").filter(f"n >= {least}"))
         keys = map(key_of, found["k"].tolist())

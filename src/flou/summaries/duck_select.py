@@ -8,7 +8,7 @@ a text keeps others away from it until the result is fetched, or one question wo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["Select"]
+__all__ = ["USERS", "Select"]
+
+USERS = RLock()  # relations that users made: they do not tell which connections they belong to, so that all share one
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ class ColumnSQL:
             return f"{self.text} = {literal(value)}" if self.text else None
         whole, number = self._whole(), self._number()
         if whole is not None and not self.as_text:
-            fraction = f" AND {self.name} = FLOOR({self.name})" if self.kind == "DECIMAL" else ""
+            fraction = f" AND {self.name} = trunc({self.name})" if self.kind == "DECIMAL" else ""
             return f"{whole} = {value}{fraction}"
         exact = number is not None and int(float(value)) == value
         tests = [f"{number} = {_double(value)}"] if exact else ["false"] if self.as_text else []

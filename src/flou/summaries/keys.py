@@ -48,7 +48,9 @@ def key_of(element: Any) -> Key | None:
         number: Any = real(element)
         whole = int(number)
         return whole if whole == number and abs(whole) <= LARGEST else None
-    except Exception:  # a foreign object, NaN, infinity, half a character
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a foreign object, NaN, infinity, half a character
         return None
 
 
@@ -92,5 +94,6 @@ def key_sql(column: ColumnSQL) -> str | None:
     if column.kind in {"BOOLEAN", "BLOB"}:
         return column.name
     if column.kind in {"DOUBLE", "FLOAT", "DECIMAL"}:
-        return f"CASE WHEN {column.name} = floor({column.name}) THEN TRY_CAST({column.name} AS BIGINT) END"
+        # trunc, because the floor of the smallest decimals is none that they could be compared with
+        return f"CASE WHEN {column.name} = trunc({column.name}) THEN TRY_CAST({column.name} AS BIGINT) END"
     return f"TRY_CAST({column.name} AS BIGINT)" if column.kind in WHOLE else None

@@ -5,6 +5,7 @@ Codes are expressions (``lazy_codes.py``), and requests that are asked together 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from flou.bits import SYSTEM
 from flou.errors import InvalidData
+from flou.summaries.columns import masked
 from flou.summaries.condition import Condition, named
 from flou.summaries.keys import Key, KeyCounts, key_of, listed
 from flou.summaries.lazy_codes import ColumnExpression, condition_expression, place
@@ -32,14 +34,23 @@ class LazyRows(Rows):
     """A narwhals LazyFrame."""
 
     def __init__(self, frame: nw.LazyFrame[Any], *, engine: str) -> None:
-        self._frame = frame
-        self._schema = frame.collect_schema()
-        self._expressions = {name: ColumnExpression(name, kind) for name, kind in self._schema.items()}
+        schema = frame.collect_schema()
+        self._names = _plain_names(schema.names(), engine)  # what a column is called in the frame
+        renamed = {name: plain for name, plain in self._names.items() if name != plain}
+        self._frame = frame.rename(renamed) if renamed else frame
+        self._taken = tuple(self._names.values())
+        self._expressions = {name: ColumnExpression(self._names[name], kind) for name, kind in schema.items()}
         self.engine = engine
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(self._schema.names())
+        return tuple(self._names)
+
+    def _with(self, frame: nw.LazyFrame[Any]) -> LazyRows:
+        """Some of the rows, with all columns."""
+        some = copy.copy(self)
+        some._frame = frame
+        return some
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
         with quiet(self.engine):
@@ -54,11 +65,11 @@ class LazyRows(Rows):
 
     def _coded(self, codes: Sequence[Digit]) -> tuple[nw.LazyFrame[Any], dict[Digit, str]]:
         """Only the codes of the rows; a select of constants alone would have one row, so they are added first."""
-        names = {code: free(f"flou_{i}", self.columns) for i, code in enumerate(dict.fromkeys(codes))}
+        names = {code: free(f"flou_{i}", self._taken) for i, code in enumerate(dict.fromkeys(codes))}
         for code in names:
             self.require(code.column)
         refined = dict.fromkeys(code.column for code in names if isinstance(code, Refinement))
-        numbers = {column: free(f"flou_x{i}", self.columns) for i, column in enumerate(refined)}
+        numbers = {column: free(f"flou_x{i}", self._taken) for i, column in enumerate(refined)}
         frame = self._frame
         if numbers:  # which are compared many times
             frame = frame.with_columns(*(self._expressions[c].number().alias(name) for c, name in numbers.items()))
@@ -104,8 +115,8 @@ class LazyRows(Rows):
         for name in columns:
             self.require(name)
         with quiet(self.engine):
-            found = self._frame.select(*columns).collect()
-            arrays: list[NDArray[Any]] = [found[name].to_numpy() for name in columns]
+            found = self._frame.select(*(self._names[name] for name in columns)).collect()
+            arrays = [masked(found[self._names[name]].to_native()) for name in columns]
         yield arrays
 
     def where(self, condition: Condition) -> LazyRows:
@@ -113,18 +124,18 @@ class LazyRows(Rows):
             self.require(column)
         held = condition_expression(condition, self._expressions)
         with quiet(self.engine):
-            return LazyRows(self._frame.filter(held), engine=self.engine)
+            return self._with(self._frame.filter(held))
 
     def capped(self, unit: str, rows: int) -> LazyRows:
         most = self.require_cap(unit, rows)
         with quiet(self.engine):
             native = self._frame.filter(self._expressions[unit].present()).to_native()
-            kept = nw.from_native(_capped(native, unit, most, self.engine, self.columns)).lazy()
-            return LazyRows(kept, engine=self.engine)
+            kept = nw.from_native(_capped(native, self._names[unit], most, self.engine, self._taken)).lazy()
+            return self._with(kept)
 
     def key_counts(self, column: str, least: int = 1) -> KeyCounts:
         self.require(column)
-        key, name = self._expressions[column].key(), free("flou_key", self.columns)
+        key, name = self._expressions[column].key(), free("flou_key", self._taken)
         if key is None:
             return listed((), least)
         found: dict[Key, int] = {}
@@ -132,11 +143,21 @@ class LazyRows(Rows):
             _require_exact_texts(self._frame.to_native(), self.engine)
             keyed = self._frame.with_columns(key.alias(name)).select(name).filter(~nw.col(name).is_null())
             counted = keyed.group_by(name).agg(nw.len().alias("flou_n")).filter(nw.col("flou_n") >= least)
-            for row in _fetched(counted).iter_rows(named=True):
-                one, rows = key_of(row[name]), int(row["flou_n"])
+            answer = _fetched(counted)
+            keys = masked(answer[name].to_native()).tolist()
+            for one, rows in zip(map(key_of, keys), answer["flou_n"].to_list(), strict=True):
                 if one is not None:  # two keys that only the engine can tell apart count as the larger of them
-                    found[one] = max(found.get(one, 0), rows)
+                    found[one] = max(found.get(one, 0), int(rows))
         return listed(found.items(), least)
+
+
+def _plain_names(names: Sequence[str], engine: str) -> dict[str, str]:
+    """For each column a name that means nothing else to the engine: in Polars * is all columns, and ^...$ a pattern."""
+
+    def speaks(name: str) -> bool:
+        return engine == "polars" and (name == "*" or (name.startswith("^") and name.endswith("$")))
+
+    return {name: free(f"flou_named{i}", names) if speaks(name) else name for i, name in enumerate(names)}
 
 
 def _held(key: nw.Expr, spans: Spans) -> nw.Expr:

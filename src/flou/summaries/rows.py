@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.errors import FlouError, InvalidData, InvalidParameter
+from flou.errors import InvalidData, InvalidParameter, instead
 from flou.parameters import integer
 from flou.summaries.condition import Condition
 from flou.summaries.keys import KeyCounts
@@ -22,19 +21,17 @@ Spans: TypeAlias = Sequence[tuple[int, int]]
 Tally: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # groups, codes, rows
 
 
-@contextmanager
-def quiet(engine: str) -> Iterator[None]:
-    """Let nothing that an engine says come out: its messages may quote a record."""
-    try:
-        yield
-    except FlouError:
-        raise
-    except Exception as error:
-        raise InvalidData(
-            f"The engine {engine!r} could not answer ({type(error).__name__}).",
-            "What it said is not shown, because messages of engines can quote a record.",
-            "Check that the source can be read and that the engine has memory and time enough.",
-        ) from None
+def quiet(engine: str) -> instead:
+    """Let nothing that an engine says come out: its messages may quote a record, its kinds of errors depend on one.
+
+    Polars panics with an error that is no ``Exception``. Only what ends a program or a generator passes.
+    """
+    error = InvalidData(
+        f"The engine {engine!r} could not answer.",
+        "What went wrong is not shown, because messages of engines can quote a record.",
+        "Check that the source can be read, that it is not in use, and that the engine has memory and time enough.",
+    )
+    return instead(error, BaseException, but=(KeyboardInterrupt, SystemExit, GeneratorExit))
 
 
 def free(name: str, taken: Iterable[str]) -> str:

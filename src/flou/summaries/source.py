@@ -34,15 +34,24 @@ def rows_of(source: Any) -> Rows:
     if isinstance(source, np.ndarray) and source.dtype.names:
         return ArrayRows({name: source[name] for name in source.dtype.names})
     if type(source).__name__ == "DuckDBPyRelation":
-        from flou.summaries.duck_rows import DuckRows
-
-        return DuckRows(source)
+        return _relation(source)
     return _frame(source)
+
+
+def _relation(source: Any) -> Rows:
+    from flou.summaries.duck_rows import DuckRows
+    from flou.summaries.duck_select import USERS
+    from flou.summaries.rows import quiet
+    from flou.summaries.text_scan import require_no_text_scan
+
+    with USERS, quiet("duckdb"):
+        require_no_text_scan(source, "duckdb")
+        return DuckRows(source)
 
 
 def _file(path: str) -> Rows:
     """A file, or several by a pattern such as ``data/2026-*.parquet``; the connection lives as long as its rows."""
-    from flou.summaries.duck_engine import connected
+    from flou.summaries.duck_engine import connected, lenient
     from flou.summaries.duck_rows import DuckRows
     from flou.summaries.duck_select import Select
     from flou.summaries.duck_sql import literal
@@ -69,7 +78,7 @@ def _file(path: str) -> Rows:
         if name.endswith(".parquet"):
             listed = ", ".join(map(literal, escaped))
             counted = "://" in path or sum(Path(file).stat().st_size for file in files) > LARGE
-            rows = Select(connection, f"SELECT * FROM read_parquet([{listed}])")
+            rows = Select(connection, f"SELECT * FROM read_parquet([{listed}]{lenient()})")
             return DuckRows(rows, engine="duckdb (parquet)", counted=counted)
         return DuckRows(Select(connection, text_sql(files, escaped)), as_text=True, engine="duckdb (csv)")
 
@@ -80,13 +89,27 @@ def _matches(connection: Any, pattern: str) -> list[str]:
     return [file for (file,) in connection.execute("SELECT file FROM glob(?) ORDER BY file", [pattern]).fetchall()]
 
 
+def _require_names(source: Any) -> None:
+    """Refuse two columns of one name: a question would be about either of them."""
+    names: list[Any] = list(getattr(source, "column_names", getattr(source, "columns", ())))
+    if len(set(names)) < len(names):
+        raise InvalidData(
+            "Two columns of the table have the same name.",
+            "A question is about a column by its name.",
+            "Rename one of them, or leave it out.",
+        )
+
+
 def _frame(source: Any) -> Rows:
     import narwhals as nw
 
     from flou.summaries.lazy_rows import LazyRows
     from flou.summaries.rows import quiet
+    from flou.summaries.text_scan import require_no_text_scan
 
     with quiet(type(source).__module__.split(".")[0]):
+        if not type(source).__module__.startswith("polars"):  # where names are unique, and to list them is work
+            _require_names(source)
         frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         raise InvalidData(
@@ -98,4 +121,6 @@ def _frame(source: Any) -> Rows:
     with quiet(engine):
         if isinstance(frame, nw.DataFrame):
             return ArrayRows({name: frame[name].to_native() for name in frame.columns}, engine=engine)
+        if engine == "polars":
+            require_no_text_scan(source, engine)
         return LazyRows(frame, engine="spark" if "spark" in engine else engine)

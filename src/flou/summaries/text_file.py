@@ -27,7 +27,7 @@ import csv
 import gzip
 from typing import TextIO, cast
 
-from flou.errors import InvalidData
+from flou.errors import InvalidData, instead
 from flou.summaries.duck_sql import literal
 
 __all__ = ["text_sql"]
@@ -65,17 +65,16 @@ def text_sql(files: list[str], escaped: list[str]) -> str:
 def _header(file: str) -> tuple[str, str, tuple[str, ...]]:
     """The end of lines, the separator and the names of the columns."""
     separators = "\t" if file.lower().endswith((".tsv", ".tsv.gz")) else SEPARATORS
-    try:
+    unreadable = InvalidData(
+        f"The header of {file!r} cannot be read.",
+        "The first line of a text file names its columns, in UTF-8.",
+        "Check the file, or write it again in UTF-8.",
+    )
+    with instead(unreadable, OSError, UnicodeEncodeError, EOFError, csv.Error):
         with _opened(file) as lines:
             end = r"\r\n" if lines.readline().endswith("\r\n") else r"\n"
         found = [(separator, _first_line(file, separator)) for separator in separators]
         "".join(found[0][1]).encode()
-    except (OSError, UnicodeEncodeError, EOFError, csv.Error):
-        raise InvalidData(
-            f"The header of {file!r} cannot be read.",
-            "The first line of a text file names its columns, in UTF-8.",
-            "Check the file, or write it again in UTF-8.",
-        ) from None
     return end, *max(found, key=lambda one: len(one[1]))
 
 

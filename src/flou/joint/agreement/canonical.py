@@ -15,7 +15,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from flou.errors import InvalidParameter, ProtocolError
+from flou.errors import InvalidParameter, ProtocolError, instead
 
 __all__ = ["decode", "digest", "encode"]
 
@@ -102,12 +102,9 @@ def _text(text: str) -> bytes:
 
 
 def _utf8(text: str) -> bytes:
-    try:
+    half = InvalidParameter("A text holds half a character.", "It has no encoding.", "Send texts of whole characters.")
+    with instead(half, UnicodeEncodeError):
         return text.encode()
-    except UnicodeEncodeError:
-        raise InvalidParameter(
-            "A text holds half a character.", "It has no encoding.", "Send texts of whole characters."
-        ) from None
 
 
 def _named(table: Mapping[Any, Any]) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 from flou.bits import SYSTEM
 from flou.domain import toml
 from flou.domain.table import checked_table
-from flou.errors import InvalidParameter, ProtocolError
+from flou.errors import InvalidParameter, ProtocolError, instead
 from flou.joint.agreement.canonical import digest
 
 __all__ = ["Identity", "Roster"]
@@ -73,17 +73,16 @@ class Identity:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Identity:
         """The identity in a key file."""
-        try:
+        unusable = InvalidParameter(
+            f"The key file {os.fspath(path)!r} cannot be used.",
+            "It is not there, or it does not hold a key of flou.",
+            "Make one with: flou joint keygen NAME --out FILE.",
+        )
+        with instead(unusable, OSError, ValueError, TypeError):
             first, _, text = Path(path).read_text(encoding="utf-8").partition("\n")
             secret = load_pem_private_key(text.encode(), None)
             if not first.startswith("name: ") or not isinstance(secret, Ed25519PrivateKey):
                 raise ValueError
-        except (OSError, ValueError, TypeError):
-            raise InvalidParameter(
-                f"The key file {os.fspath(path)!r} cannot be used.",
-                "It is not there, or it does not hold a key of flou.",
-                "Make one with: flou joint keygen NAME --out FILE.",
-            ) from None
         return cls(_checked_name(first[6:]), secret)
 
 

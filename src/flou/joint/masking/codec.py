@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.errors import InvalidParameter, ProtocolError
+from flou.errors import InvalidParameter, ProtocolError, instead
 
 __all__ = ["LIMB", "WIDEST", "Words", "add", "decode", "encode", "from_bytes", "limbs", "subtract", "to_bytes"]
 
@@ -42,16 +42,15 @@ def encode(values: Sequence[int] | NDArray[np.int64], width: int) -> Words:
     if isinstance(values, np.ndarray) and values.dtype == np.int64 and values.ndim == 1:
         return _extended(values, count)
     whole = [operator.index(value) for value in values]
-    try:
+    too_large = InvalidParameter(
+        f"A value does not fit into a word of {width} bits.",
+        "Modulo 2^W it would become another number.",
+        "Take wider words, or state the true limit of the values.",
+    )
+    with instead(too_large, OverflowError):
         if count == 1:
             return _extended(np.array(whole, dtype=np.int64), 1)
         data = b"".join([value.to_bytes(8 * count, "little", signed=True) for value in whole])
-    except OverflowError:
-        raise InvalidParameter(
-            f"A value does not fit into a word of {width} bits.",
-            "Modulo 2^W it would become another number.",
-            "Take wider words, or state the true limit of the values.",
-        ) from None
     return from_bytes(data, width, len(whole))
 
 

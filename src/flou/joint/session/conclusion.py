@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 
-from flou.errors import FlouError
+from flou.errors import instead
 from flou.joint.estimators.fit import Fit, Provenance
 from flou.joint.estimators.program import Ask, Opened, Program, not_of_rows
 from flou.joint.round.setting import Setting
@@ -20,15 +19,10 @@ def confirmations(setting: Setting) -> int:
     return setting.resilience.quorum
 
 
-@contextmanager
-def _of_rows() -> Iterator[None]:
+def _of_rows() -> instead:
     """What no rows could give may have no square root, or no inverse."""
-    try:
-        yield
-    except FlouError:
-        raise
-    except (ArithmeticError, ValueError, np.linalg.LinAlgError):
-        raise not_of_rows("Nothing follows from these sums.") from None
+    error = not_of_rows("Nothing follows from these sums.")
+    return instead(error, ArithmeticError, ValueError, np.linalg.LinAlgError)
 
 
 def next_ask(program: Program, opened: Sequence[Opened]) -> Ask | None:

@@ -1,0 +1,31 @@
+"""Text files that another engine reads lazily: refused before a row is read.
+
+Polars and DuckDB read a CSV or JSON file by types that they guess from its first rows or are told, and stop at a cell
+that does not fit, whoever asks. That a question fails would then say that such a cell is there. The plan of a lazy
+frame names its scans, whatever the files hold: who is refused depends on no value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from flou.errors import InvalidData
+
+__all__ = ["require_no_text_scan"]
+
+_SCANS = {
+    "polars": re.compile(r"^\s*(Csv|NDJson|Lines) SCAN", re.MULTILINE | re.IGNORECASE),
+    "duckdb": re.compile(r"\bREAD_(CSV|JSON|NDJSON)(_AUTO|_OBJECTS|_OBJECTS_AUTO)?\b"),
+}
+
+
+def require_no_text_scan(native: Any, engine: str) -> None:
+    """Refuse a lazy frame of Polars, or a relation of DuckDB, that reads a text file when it is asked."""
+    plan = native.explain(optimized=False) if engine == "polars" else native.explain()
+    if _SCANS[engine].search(str(plan)):
+        raise InvalidData(
+            f"This table reads a text file through {engine}, which stops at a cell that does not fit its column.",
+            "One row could then turn every answer into an error.",
+            "Pass the path to flou.open, which reads every cell by the schema, or read the file into memory first.",
+        )

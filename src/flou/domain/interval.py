@@ -102,13 +102,7 @@ class Interval:
             )
         decimal = (exact(top) - exact(bottom)) / count if width == (top - bottom) / count else exact(width)
         units = Units.of(bottom, top, count, decimal)
-        self._set(bottom, top, count, width, grain, nothing, units)
-
-    def _set(self, *values: Any) -> None:
-        for name, value in zip(self.__slots__, (*values, 0), strict=True):
-            object.__setattr__(self, name, value)
-        last = min(int(self._quotients(np.array([self.upper]))[0]), self.cells - 1)
-        object.__setattr__(self, "last", last)
+        _fill(self, bottom, top, count, width, grain, nothing, units)
 
     @property
     def size(self) -> int:
@@ -140,7 +134,7 @@ class Interval:
 
     def _on(self, cells: int, units: Units) -> Interval:
         grid = object.__new__(Interval)
-        grid._set(self.lower, self.upper, cells, units.step, self.granularity, self.missing, units)
+        _fill(grid, self.lower, self.upper, cells, units.step, self.granularity, self.missing, units)
         return grid
 
     def encode(self, values: object) -> NDArray[np.int64]:
@@ -225,6 +219,14 @@ class Interval:
                 "Write them as bounds = [0, 100].",
             )
         return cls(*bounds, **fields)
+
+
+def _fill(grid: Interval, *values: Any) -> None:
+    """Give a new interval its fields; the last one follows from the others."""
+    for name, value in zip(grid.__slots__, (*values, 0), strict=True):
+        object.__setattr__(grid, name, value)
+    last = min(int(grid._quotients(np.array([grid.upper]))[0]), grid.cells - 1)
+    object.__setattr__(grid, "last", last)
 
 
 def _as_float(element: Any) -> float:

@@ -5,7 +5,6 @@ Codes are expressions (``lazy_codes.py``), and requests that are asked together 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -48,8 +47,8 @@ class LazyRows(Rows):
 
     def _with(self, frame: nw.LazyFrame[Any]) -> LazyRows:
         """Some of the rows, with all columns."""
-        some = copy.copy(self)
-        some._frame = frame
+        some = object.__new__(LazyRows)
+        some.__dict__ |= vars(self) | {"_frame": frame}
         return some
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:

@@ -45,7 +45,7 @@ class Mean(ColumnQuestion):
 
 @dataclass(frozen=True, eq=False)
 class MeanUncertainty(ColumnUncertainty):
-    """Intervals for means, from the inverted law of the noises."""
+    """Intervals for means, from the inverted law of the noises; computed once, because tables ask again."""
 
     groups: tuple[NoisyMoments, ...]
 
@@ -58,16 +58,16 @@ class MeanUncertainty(ColumnUncertainty):
         return np.array([self._grid.lower + self._grid.width * group.mean for group in self.groups])
 
     @cached_property
-    def _searched(self) -> dict[float, Floats]:
-        """By level, the ends for the rows and for the population."""
+    def _searched(self) -> dict[tuple[float, bool], Floats]:
         return {}
 
     def _ends(self, level: float, sampling: bool) -> tuple[Floats, Floats]:
         grid = self._grid
-        if level not in self._searched:
+        if (level, sampling) not in self._searched:
             parts = (self.groups[start : start + TOGETHER] for start in range(0, len(self.groups), TOGETHER))
-            self._searched[level] = np.concatenate([mean_intervals(part, level) for part in parts], axis=-1)
-        low, high = grid.lower + grid.width * self._searched[level][int(sampling)]
+            found = [mean_intervals(part, level, sampling=sampling) for part in parts]
+            self._searched[level, sampling] = np.concatenate(found, axis=-1)
+        low, high = grid.lower + grid.width * self._searched[level, sampling]
         return np.maximum(low - grid.rounding, grid.lower), np.minimum(high + grid.rounding, grid.upper)
 
     @property

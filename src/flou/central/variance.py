@@ -22,16 +22,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.bernstein import POWERS, BernsteinGrid, BernsteinNoise, NoisyBernstein
+from flou.central.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, NoisyBernstein
 from flou.central.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.public_facts import PublicFacts
 from flou.laws.law import Floats
+from flou.theory.least_favourable import holds_mean
 from flou.theory.tails import accepted_end
 
 __all__ = ["StandardDeviation", "Variance"]
 
 NUISANCE = 50  # one part in so many of the error probability goes to the unknown mean and number of rows
 CAUTION = 0.5  # deviations of its noise by which the estimated fourth moment is raised
+ROUGHLY = 1e-3  # of its distance: how far an end for the population may be rounded outwards
 TOGETHER = 128  # groups whose intervals are searched at once: enough for speed, few enough for the cache
 
 
@@ -102,17 +104,40 @@ class NoisyVariance:
         if self._too_few and not sampling:
             return np.zeros((2, *self.mean.shape))
         alpha = 1 - level
-        about = _about(self.means(alpha / NUISANCE), 2)[..., None, :, :]  # (groups, y, m, k)
+        means = self.means(alpha / NUISANCE)[..., None, :]  # (groups, y, m)
+        about = _about(means, 2)
 
-        def accepted(y: Floats) -> NDArray[np.bool_]:
-            tau = self._sampling(y) if sampling else np.zeros_like(y)
-            surprise = self.moments.surprise(about - y[..., None, None] * POWERS[0], -y[..., None], tau[..., None])
+        def noisy(y: Floats) -> NDArray[np.bool_]:
+            surprise = self.moments.surprise(about - y[..., None, None] * POWERS[0], -y[..., None])
             held: NDArray[np.bool_] = np.any(surprise >= alpha * (1 - 2 / NUISANCE), axis=-1)
+            return held
+
+        def sampled(y: Floats) -> NDArray[np.bool_]:
+            held: NDArray[np.bool_] = np.any(self._held(means, y[..., None], alpha * (0.5 - 1 / NUISANCE)), axis=-1)
             return held
 
         most = 0.25 if sampling else _most(self._fewest(alpha / NUISANCE))
         start = np.minimum(self.value, most)
-        return np.array([accepted_end(accepted, start, end) for end in (0.0, most)])
+        if sampling:
+            return np.array([accepted_end(sampled, start, end, ROUGHLY) for end in (0.0, most)])
+        return np.array([accepted_end(noisy, start, end) for end in (0.0, most)])
+
+    def _held(self, m: Floats, y: Floats, tail: float) -> NDArray[np.bool_]:
+        """Whether samples of variance y have sums of (t - m)^2 as far from (n - 1) y as released."""
+        _, weights = self.moments.linear(_about(m, 2) - y[..., None] * POWERS[0])
+        rows, fourth, found = (part[..., None, None] for part in (self.rows, self._fourth, self.value))
+        top = np.maximum(m, 1 - m) ** 2  # (t - m)^2 lies between 0 and this, and its mean is y
+        squares = np.clip(self.moments.linear(_about(m, 2))[0], 0.0, np.maximum(rows, 0.0) * top)
+        return holds_mean(
+            self.moments.noise.mechanism.noise,
+            weights / UNIT,
+            rows=np.maximum(np.ceil(rows), 1.0),
+            found=(np.minimum(found, 0.25), fourth / np.maximum(rows, 1.0)),
+            top=top,
+            candidate=y,
+            seen=squares - np.maximum(rows - 1, 0.0) * y,
+            tail=tail,
+        )
 
     def _fewest(self, alpha: float) -> Floats:
         """Rows that there are at least, with this error probability."""
@@ -128,12 +153,6 @@ class NoisyVariance:
         y, m = self.value[..., None], self.mean
         function = _about(m, 4) - 2 * y * _about(m, 2) + y * y * POWERS[0]
         return np.maximum(self.moments.linear(function)[0], 0.0) + CAUTION * self.moments.deviation(function)
-
-    def _sampling(self, y: Floats) -> Floats:
-        """The standard deviation of the sum of (t - mean)^2 over samples of a population of variance y."""
-        m, rows = self.mean[..., None], np.maximum(self.rows, 1.0)[..., None]
-        far = np.maximum(m, 1 - m) ** 2  # (t - mean)^2 lies between 0 and this, and its mean is y
-        return np.asarray(np.sqrt(np.minimum(self._fourth[..., None], rows * np.maximum(y * (far - y), 0.0))))
 
 
 def _most(rows: Any) -> Any:

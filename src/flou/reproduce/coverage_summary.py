@@ -53,12 +53,12 @@ class Summary:
     runs: int
     lowest: float
     highest: float
+    capped: bool  # whether the second claim is made for all of its cells
 
     @property
     def holds(self) -> bool:
         """Whether the average agrees with the claims; a cell at a time, see ``shortfalls`` and ``exceptions``."""
-        capped = Cell(self.statistic, "", "add-remove", self.rows, self.epsilon).capped
-        return enough(self.coverage, self.runs) and (not capped or not_too_much(self.coverage, self.runs))
+        return enough(self.coverage, self.runs) and (not self.capped or not_too_much(self.coverage, self.runs))
 
 
 def summaries(results: Sequence[Result]) -> Iterable[Summary]:
@@ -68,10 +68,13 @@ def summaries(results: Sequence[Result]) -> Iterable[Summary]:
             for rows in ROWS:
                 for epsilon in EPSILONS:
                     wanted = (statistic, rows, epsilon)
-                    found = [r.found[of] for r in results if (r.cell.statistic, r.cell.rows, r.cell.epsilon) == wanted]
+                    some = [r for r in results if (r.cell.statistic, r.cell.rows, r.cell.epsilon) == wanted]
+                    if not some:
+                        continue
+                    found, capped = [r.found[of] for r in some], all(r.cell.capped(of) for r in some)
                     coverages, runs = [one.coverage for one in found], sum(one.runs for one in found)
                     average = sum(one.coverage * one.runs for one in found) / runs
-                    yield Summary(statistic, of, rows, epsilon, average, runs, min(coverages), max(coverages))
+                    yield Summary(statistic, of, rows, epsilon, average, runs, min(coverages), max(coverages), capped)
 
 
 def shortfalls(results: Sequence[Result]) -> list[tuple[Cell, str, float]]:
@@ -83,10 +86,9 @@ def shortfalls(results: Sequence[Result]) -> list[tuple[Cell, str, float]]:
 
 def exceptions(results: Sequence[Result]) -> list[tuple[Cell, str, float]]:
     """Cells with useless caution: more than 98 %, by more than the error of the simulation."""
-    capped = [result for result in results if result.cell.capped]
     return [
         (r.cell, of, r.found[of].coverage)
-        for r in capped
+        for r in results
         for of in OF
-        if not not_too_much(r.found[of].coverage, r.found[of].runs)
+        if r.cell.capped(of) and not not_too_much(r.found[of].coverage, r.found[of].runs)
     ]

@@ -77,6 +77,15 @@ def summaries(results: Sequence[Result]) -> Iterable[Summary]:
                     yield Summary(statistic, of, rows, epsilon, average, runs, min(coverages), max(coverages), capped)
 
 
+def by_line(results: Sequence[Result]) -> dict[tuple[str, str, float], list[Summary | None]]:
+    """A line for each statistic, interval and epsilon: for every number of rows a summary, where there is one."""
+    lines: dict[tuple[str, str, float], list[Summary | None]] = {}
+    for one in summaries(results):
+        line = lines.setdefault((one.statistic, one.of, one.epsilon), [None] * len(ROWS))
+        line[ROWS.index(one.rows)] = one
+    return lines
+
+
 def shortfalls(results: Sequence[Result]) -> list[tuple[Cell, str, float]]:
     """Cells in which some entry is covered in less than 94.5 % of runs, by more than the error of the simulation."""
     return [

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from flou.laws.normal import ndtr
 
-__all__ = ["FULL", "POPULATIONS", "Generator", "Population"]
+__all__ = ["FULL", "HARD", "POPULATIONS", "Generator", "Population"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator  # noqa: TID251 - made-up data, nothing to hide
@@ -86,7 +86,7 @@ def _tail(index: float, upper: float) -> Population:
     """A Pareto law from 1 on, with this index and clipped at the upper bound; the lower one is 0."""
 
     def moment(k: int) -> float:
-        return (index - k * upper ** (k - index)) / (index - k)
+        return float((index - k * upper ** (k - index)) / (index - k))
 
     return Population(
         0,
@@ -98,7 +98,8 @@ def _tail(index: float, upper: float) -> Population:
     )
 
 
-FULL = ("uniform", "salaries", "two points")  # shapes that fill their bounds: a tenth of the range is a usual distance
+FULL = ("uniform", "salaries", "two points")  # shapes that fill their bounds
+HARD = ("rare events", "incomes", "heavy tail")  # shapes of which a small sample does not see what matters
 
 POPULATIONS = {
     "uniform": Population(

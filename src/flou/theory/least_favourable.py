@@ -2,18 +2,18 @@
 
 Statement  n independent rows in [0, top] have mean m; the released moments say that their mean is about c and their
            variance about v. A sum far above n m (or below, with both ends exchanged) has two explanations:
-           - luck: rows near the top came more often than they should. Among all rows of mean m and variance v the sum of
-             those that take two values only, m - v/(top - m) and top, exceeds any level the most: E(S - x)^2 over S > x
-             is largest for them (Bentkus 2004, after Hoeffding 1963 and Bennett 1962)
-           - blindness: some rows near 0 were not seen. To move the mean from c to m takes c - m, and raises the variance
-             by at most (c - m) c; the least favourable rows take the values 0 and m + v/m
-           m is held if either of them makes the sum no surprise; the variance is never more than m (top - m)
+           - luck: rows near the top came more often than they should. Of all rows of mean m and variance v, those that
+             take two values only, m - v/(top - m) and top, have the sum S with the largest E(S - x)^2 over S > x, for
+             every x (Bentkus 2004, after Hoeffding 1963 and Bennett 1962)
+           - blindness: some rows near 0 were not seen. To move the mean from c to m takes c - m of them, which raises
+             the variance by at most (c - m) c; the least favourable rows take the values 0 and m + v/m
+           m is held if either of them makes the sum no surprise; the variance is never more than m (top - m).
            Totals of a Poisson number of rows are the same with n = infinity: the jumps are Poisson
 Why        truth values have no other law with this mean: for them the two are the binomial law itself, and what is
-           held is the interval of Clopper and Pearson, with the noise inside. With rows that do not vary at all it is the
-           rule of three. With many rows it is the normal interval, raised by about z^2 top / (2 n)
-Numerics   probabilities are summed over jumps up to a variance of 25 of their number (60 for truth values); beyond, they
-           are normal with the skewness corrected (Cornish and Fisher); the noise is continuous
+           held is the interval of Clopper and Pearson, with the noise inside. With rows that do not vary at all it is
+           the rule of three. With many rows it is the normal interval, raised by about z^2 top / (2 n)
+Numerics   probabilities are summed over jumps up to a variance of 25 of their number (60 for truth values); beyond,
+           they are normal with the skewness corrected (Cornish and Fisher); the noise is continuous
 Limits     luck and blindness are thought of one at a time, and v is an estimate; what that leaves is measured in
            docs/explanation/coverage.md
 """
@@ -153,8 +153,8 @@ def _jumps(n: Floats, variance: Floats, size: Floats, spread: Floats) -> tuple[F
 def _normal(noise: Law, weights: Floats, variance: Floats, skew: Floats, seen: Floats) -> Floats:
     """The same where jumps are many: normal, with the places moved so that the third moment is right.
 
-    ``skew`` is the third moment over the variance. With g = a sixth of the skewness of the sum and the noise together, the
-    place z of a normal variable stands for z + g (z^2 - 1).
+    ``skew`` is the third moment over the variance. With g = a sixth of the skewness of the sum and the noise together,
+    the place z of a normal variable stands for z + g (z^2 - 1).
     """
     deviation = np.sqrt(variance + noise.variance * np.sum(weights**2, axis=-1))
     deviation = np.maximum(deviation, 1e-300)

@@ -125,17 +125,23 @@ class NoisyVariance:
     def _held(self, m: Floats, y: Floats, tail: float) -> NDArray[np.bool_]:
         """Whether samples of variance y have sums of (t - m)^2 as far from (n - 1) y as released."""
         _, weights = self.moments.linear(_about(m, 2) - y[..., None] * POWERS[0])
-        rows, fourth, found = (part[..., None, None] for part in (self.rows, self._fourth, self.value))
-        top = np.maximum(m, 1 - m) ** 2  # (t - m)^2 lies between 0 and this, and its mean is y
+        rows, fourth, value = (
+            part[..., None, None] for part in (self.rows, self._fourth, np.minimum(self.value, 0.25))
+        )
+        n = np.maximum(rows, 1.0)
+        # the population's mean is at most about two deviations from that of the rows; (t - mean)^2 lies below top
+        top = np.minimum(np.maximum(m, 1 - m) + 2 * np.sqrt(value / n), 1.0) ** 2
         squares = np.clip(self.moments.linear(_about(m, 2))[0], 0.0, np.maximum(rows, 0.0) * top)
+        # about the mean of the rows squares add up to less than about that of the population, by y on average
+        seen = squares - np.where(y < value, np.maximum(rows, 0.0), np.maximum(rows - 1, 0.0)) * y
         return holds_mean(
             self.moments.noise.mechanism.noise,
             weights / UNIT,
-            rows=np.maximum(np.ceil(rows), 1.0),
-            found=(np.minimum(found, 0.25), fourth / np.maximum(rows, 1.0)),
+            rows=np.ceil(n),
+            found=(value, fourth / n),
             top=top,
             candidate=y,
-            seen=squares - np.maximum(rows - 1, 0.0) * y,
+            seen=seen,
             tail=tail,
         )
 

@@ -116,13 +116,13 @@ def beyond(
     weights = np.broadcast_to(weights, (*shape, weights.shape[-1])).reshape(-1, weights.shape[-1])
     size = np.abs(j)
     with np.errstate(divide="ignore", invalid="ignore"):
-        back = np.where(w > 0, w / (n * size), 0.0)
+        back = np.where((w > 0) & (size > 0), w / (n * size), 0.0)
         both = size + back
         spread = np.where(w > 0, w / both**2, 0.0)  # the variance of the number of jumps
     smooth = (size == 0) | (spread > (WHOLE if whole else EXACT)) | ~np.isfinite(both)
     result = np.empty(x.size)
     if smooth.any():
-        skew = np.where(size == 0, 0.0, np.sign(j) * (size - back))[smooth]
+        skew = (np.sign(j) * (size - back))[smooth]
         less = both[smooth] / 2 if whole else 0.0
         result[smooth] = _normal(noise, weights[smooth], w[smooth], skew, x[smooth] - less)
     few = np.flatnonzero(~smooth)

@@ -10,12 +10,15 @@ in units of 2^-work; each of its N terms is a floor and off by less than two uni
 first zero term is below one unit and the floor of y itself moves the sum by at most one, so the sum is
 off by at most 2 N + 4 units. Squaring s times maps the lower end downward and the upper end upward; each time the
 width at most doubles and grows by two units, which the s + 24 spare bits absorb.
+
+Enclosures are frozen values: laws that hold them are equal where their numbers are, and can be pickled.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -24,20 +27,21 @@ __all__ = ["Enclosure", "affine", "constant", "exp_minus", "quotient"]
 Enclosure: TypeAlias = Callable[[int], tuple[int, int]]
 
 
-def constant(value: Fraction) -> Enclosure:
-    """The enclosure of a rational number."""
+@dataclass(frozen=True)
+class _Rational:
+    value: Fraction
 
-    def enclose(precision: int) -> tuple[int, int]:
-        shifted = value * (1 << precision)
+    def __call__(self, precision: int) -> tuple[int, int]:
+        shifted = self.value * (1 << precision)
         return math.floor(shifted), math.ceil(shifted)
 
-    return enclose
 
+@dataclass(frozen=True)
+class _ExpMinus:
+    x: Fraction
 
-def exp_minus(x: Fraction) -> Enclosure:
-    """The enclosure of e^-x for a rational x >= 0."""
-
-    def enclose(precision: int) -> tuple[int, int]:
+    def __call__(self, precision: int) -> tuple[int, int]:
+        x = self.x
         if x == 0:
             return 1 << precision, 1 << precision
         if x > precision + 2:  # then e^-x < 2^-precision
@@ -57,26 +61,45 @@ def exp_minus(x: Fraction) -> Enclosure:
             low, high = low * low >> work, -(-high * high >> work)
         return low >> spare, -(-high >> spare)
 
-    return enclose
+
+@dataclass(frozen=True)
+class _Affine:
+    part: Enclosure
+    times: int
+    plus: int
+
+    def __call__(self, precision: int) -> tuple[int, int]:
+        low, high = sorted(self.times * end for end in self.part(precision))
+        shift = self.plus << precision
+        return low + shift, high + shift
+
+
+@dataclass(frozen=True)
+class _Quotient:
+    numerator: Enclosure
+    denominator: Enclosure
+
+    def __call__(self, precision: int) -> tuple[int, int]:
+        a_low, a_high = self.numerator(precision)
+        b_low, b_high = self.denominator(precision)
+        return (a_low << precision) // b_high, -(-(a_high << precision) // b_low)
+
+
+def constant(value: Fraction) -> Enclosure:
+    """The enclosure of a rational number."""
+    return _Rational(value)
+
+
+def exp_minus(x: Fraction) -> Enclosure:
+    """The enclosure of e^-x for a rational x >= 0."""
+    return _ExpMinus(x)
 
 
 def affine(part: Enclosure, *, times: int = 1, plus: int = 0) -> Enclosure:
     """The enclosure of times * v + plus for whole numbers ``times`` and ``plus``."""
-
-    def enclose(precision: int) -> tuple[int, int]:
-        low, high = sorted(times * end for end in part(precision))
-        shift = plus << precision
-        return low + shift, high + shift
-
-    return enclose
+    return _Affine(part, times, plus)
 
 
 def quotient(numerator: Enclosure, denominator: Enclosure) -> Enclosure:
     """The enclosure of a / b for 0 <= a <= b and b >= 1/2."""
-
-    def enclose(precision: int) -> tuple[int, int]:
-        a_low, a_high = numerator(precision)
-        b_low, b_high = denominator(precision)
-        return (a_low << precision) // b_high, -(-(a_high << precision) // b_low)
-
-    return enclose
+    return _Quotient(numerator, denominator)

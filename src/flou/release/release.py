@@ -59,6 +59,19 @@ class Release:
     labels: tuple[str, ...] | None = None  # what the entries of a vector stand for
     note: str = ""  # a word of caution that needs no look at the data
 
+    def __eq__(self, other: object) -> bool:
+        """The same release: its certificate, which no other has, and all that it says."""
+        if not isinstance(other, Release):
+            return NotImplemented
+        mine, theirs = (
+            (type(one.uncertainty), one.statistic, one.column, one.cost, one.labels, one.note, one.certificate.hash)
+            for one in (self, other)
+        )
+        return mine == theirs and _same(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.certificate.hash)
+
     def interval(self, level: float = 0.95, *, of: Of = "data", simultaneous: bool = False) -> Interval:
         """Where the true value lies: of these rows, or of the population that they were drawn from.
 
@@ -187,6 +200,12 @@ def _rounded(entry: Entry) -> Any:
         return entry.value
     number: Decimal = rounded_to(entry.value, entry.place)
     return float(number)
+
+
+def _same(value: Value, other: Value) -> bool:
+    """Whether two values are the same, entry by entry; what is not a number is the same as itself."""
+    one, two = np.asarray(value), np.asarray(other)
+    return one.dtype == two.dtype and np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,6 @@ of counts is one grouping set of one query. How sums stay exact is in ``duck_que
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +60,8 @@ class DuckRows(Rows):
 
     def _with(self, relation: DuckDBPyRelation | Select) -> DuckRows:
         """Some of the rows, with all columns."""
-        some = copy.copy(self)
-        some._relation = relation
+        some = object.__new__(type(self))
+        some.__dict__.update(self.__dict__, _relation=relation)
         return some
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:

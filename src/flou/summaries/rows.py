@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.errors import FlouError, InvalidData
+from flou.errors import FlouError, InvalidData, InvalidParameter
 from flou.parameters import integer
 from flou.summaries.condition import Condition
 from flou.summaries.keys import KeyCounts
@@ -99,6 +99,13 @@ class Rows(ABC):
         A column is an array of numbers, masked where they are missing, or of objects with None where they are. Values
         are private: they are for ``joint``, where a party adds up its own rows.
         """
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise InvalidParameter(
+            "Rows can be neither pickled nor copied.",
+            "They are confidential, and a copy could be asked without the budget of the table.",
+            "Pickle releases, which are public, and open the source again where rows are needed.",
+        )
 
     def require_cap(self, unit: str, rows: int) -> int:
         """Refuse a unit that is not there, and a number of rows that is no number of rows."""

@@ -7,7 +7,7 @@ Error      with Laplace noise, standard deviation about 0.45 (upper - lower)^2 /
            bounds; the interval for the data holds at least its level for every table
 Numerics   exact integers on a grid of 2^16 cells until the noise is drawn; the interval includes the grid
 Limits     of fewer than two rows the variance is taken to be 0; where the noise drowns the signal the interval is
-           the whole possible range; the population's interval leans on the central limit theorem
+           the whole possible range; the population's interval allows for rows that were not seen, and is wide with few
 Source     flou's own
 Proof      docs/explanation/proofs/variance.md
 """

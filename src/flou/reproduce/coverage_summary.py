@@ -9,7 +9,7 @@ from typing import Any
 
 from flou.reproduce.coverage import EPSILONS, ROWS, Cell, Coverage, enough, not_too_much
 
-__all__ = ["Result", "Summary", "exceptions", "shortfalls", "summaries"]
+__all__ = ["OF", "Result", "Summary", "by_line", "exceptions", "shortfalls", "summaries"]
 
 OF = ("data", "population")
 

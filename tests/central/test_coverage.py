@@ -18,7 +18,7 @@ from scipy.stats import binom, poisson
 from flou.central.counting import CountUncertainty
 from flou.laws import DiscreteGaussian, DiscreteLaplace
 from flou.reproduce.coverage import EPSILONS, ROWS, Cell, Coverage, cells, enough, not_too_much, simulate
-from flou.reproduce.coverage_summary import Result, exceptions, shortfalls, summaries
+from flou.reproduce.coverage_summary import Result, by_line, exceptions, shortfalls, summaries
 from flou.reproduce.populations import POPULATIONS
 from flou.reproduce.subjects import SUBJECTS
 
@@ -37,14 +37,12 @@ def is_not_too_much(found: Coverage) -> bool:
 
 
 def chosen() -> list[Cell]:
-    """Every statistic at every number of rows and epsilon, once: shapes and relations take turns."""
+    """Every statistic at every number of rows: shapes, relations and epsilons take turns."""
     found, turn = [], count()
     for statistic in SUBJECTS:
         for rows in ROWS:
-            for epsilon in EPSILONS:
-                wanted = (statistic, rows, epsilon)
-                choices = [cell for cell in cells() if (cell.statistic, cell.rows, cell.epsilon) == wanted]
-                found.append(choices[3 * next(turn) % len(choices)])
+            choices = [cell for cell in cells() if (cell.statistic, cell.rows) == (statistic, rows)]
+            found += [choices[7 * next(turn) % len(choices)] for _ in range(2 if choices else 0)]
     return found
 
 
@@ -60,8 +58,8 @@ def test_the_chosen_cells_are_of_every_kind():
         ("statistic", set(SUBJECTS)),
         ("shape", set(POPULATIONS)),
         ("relation", {"add-remove", "substitute"}),
-        ("rows", {100, 1000, 10_000}),
-        ("epsilon", {0.1, 1.0}),
+        ("rows", {10, 100, 1000, 10_000}),
+        ("epsilon", {0.1, 1.0, 10.0}),
     ):
         assert {getattr(cell, name) for cell in chosen()} == all_of_it
 
@@ -69,10 +67,15 @@ def test_the_chosen_cells_are_of_every_kind():
 @pytest.mark.parametrize("shape", ["salaries", "near a bound"])
 @pytest.mark.parametrize("statistic", ["sum", "mean"])
 def test_intervals_do_not_cover_too_much(statistic, shape):
-    """With 1,000 rows and an epsilon of 1 they hold the truth at most 98 % of the time, where little varies too."""
-    for found in simulate(Cell(statistic, shape, "add-remove", 1000, 1.0), MANY).values():
+    """With 1,000 rows and an epsilon of 1 they hold the truth at most 98 % of the time, where rows fill their bounds.
+
+    Where they do not, the population may have rows at the other bound that were not seen; the rows themselves may not.
+    """
+    cell = Cell(statistic, shape, "add-remove", 1000, 1.0)
+    assert [cell.capped(of) for of in ("data", "population")] == [True, shape == "salaries"]
+    for of, found in simulate(cell, MANY).items():
         assert is_enough(found)
-        assert is_not_too_much(found)
+        assert is_not_too_much(found) or not cell.capped(of)
 
 
 @pytest.mark.parametrize("statistic", SUBJECTS)
@@ -184,6 +187,7 @@ def test_claims_are_judged_within_the_error_of_the_simulation():
 def test_broken_claims_are_listed():
     """Cells with too little coverage, of one entry or for the population, and with too much where it counts."""
     good = [result(rows=n, epsilon=e) for n in ROWS for e in EPSILONS]
+    assert [len(line) for line in by_line(good).values()] == [len(ROWS)] * 2 * len(EPSILONS)
     assert shortfalls(good) == exceptions(good) == []
     assert all(one.holds for one in summaries(good))
     low, entry, high, few = result(population=0.9), result(least=0.9), result(data=1.0), result(rows=100, data=1.0)

@@ -35,7 +35,7 @@ from flou.laws.law import Floats
 from flou.summaries.request import Code, Counts, Request
 from flou.theory.tails import surprise
 
-__all__ = ["DEGREE", "BernsteinGrid", "BernsteinNoise", "NoisyBernstein"]
+__all__ = ["DEGREE", "POWERS", "UNIT", "BernsteinGrid", "BernsteinNoise", "NoisyBernstein"]
 
 DEGREE = 4
 UNIT = 2**28  # K: rounding the weights moves a moment by less than 2^-28

@@ -5,7 +5,7 @@ Guarantee  that of the price, for the whole matrix
 Why        everything is computed from the released Gram matrix
 Error      intervals from replays of the noise; for the population, with normal sampling error on top
 Numerics   exact integers on a grid of 2^15 cells until the noise is drawn
-Limits     sampling error is that of a normal law: heavy clustering at the bounds makes it differ
+Limits     sampling error is that of a normal law: on heavy tails and rare events the population's interval is too short
 Source     Dwork and others (2006)
 Proof      docs/explanation/proofs/gram.md
 """

@@ -5,7 +5,8 @@ Guarantee  that of the price, in total: epsilon-DP, (epsilon, delta)-DP or rho-z
 Why        a row's moments have a constant L1 norm, so the rows, the total and the spread are paid for once
 Error      standard deviation (upper - lower) / (epsilon n) times 1 to 1.6, known exactly; the interval inverts the law
 Numerics   exact integers on a grid of 2^26 cells until the noise is drawn; the intervals include the grid
-Limits     with few rows next to 1/epsilon the interval is the whole range, and says so
+Limits     with few rows next to 1/epsilon the interval is the whole range, and says so; the population's interval allows
+           for rows that were not seen (``theory/least_favourable.py``), and is wide where rows do not fill the bounds
 Source     the unit-norm moments are flou's own; documents 000 (3.1) and 003 for the Laplace mechanism
 Proof      docs/explanation/proofs/moments.md
 """
@@ -45,7 +46,7 @@ class Mean(ColumnQuestion):
 
 @dataclass(frozen=True, eq=False)
 class MeanUncertainty(ColumnUncertainty):
-    """Intervals for means, from the inverted law of the noises."""
+    """Intervals for means, from the inverted law of the noises; computed once, because tables ask again."""
 
     groups: tuple[NoisyMoments, ...]
 
@@ -60,16 +61,16 @@ class MeanUncertainty(ColumnUncertainty):
         return values
 
     @cached_property
-    def _searched(self) -> dict[float, Floats]:
-        """By level, the ends for the rows and for the population."""
+    def _searched(self) -> dict[tuple[float, bool], Floats]:
         return {}
 
     def _ends(self, level: float, sampling: bool) -> tuple[Floats, Floats]:
         grid = self._grid
-        if level not in self._searched:
+        if (level, sampling) not in self._searched:
             parts = (self.groups[start : start + TOGETHER] for start in range(0, len(self.groups), TOGETHER))
-            self._searched[level] = np.concatenate([mean_intervals(part, level) for part in parts], axis=-1)
-        low, high = grid.lower + grid.width * self._searched[level][int(sampling)]
+            found = [mean_intervals(part, level, sampling=sampling) for part in parts]
+            self._searched[level, sampling] = np.concatenate(found, axis=-1)
+        low, high = grid.lower + grid.width * self._searched[level, sampling]
         return np.maximum(low - grid.rounding, grid.lower), np.minimum(high + grid.rounding, grid.upper)
 
     @property

@@ -27,6 +27,7 @@ from flou.central.sensitivity import Sensitivity
 from flou.laws.law import Floats
 from flou.summaries.moments import MomentGrid, Moments
 from flou.summaries.request import Code, Request
+from flou.theory.least_favourable import holds_mean
 from flou.theory.tails import accepted_end, surprise
 
 __all__ = ["MomentNoise", "NoisyMoments", "mean_intervals"]
@@ -35,6 +36,7 @@ FINEST = 64  # the noise is at least so many steps of its grid wide: its law is 
 CAUTION = (
     0.5  # deviations of its noise by which an estimated spread is raised: measured, see docs/explanation/coverage.md
 )
+ROUGHLY = 1e-3  # of its distance: how far an end for the population may be rounded outwards
 
 
 @dataclass(frozen=True)
@@ -177,20 +179,41 @@ class NoisyMoments:
         return min(self.cautious(total=1 - 2 * m, spread=-1.0, rows=m**2) / rows, most, 0.25)
 
 
-def mean_intervals(groups: Sequence[NoisyMoments], level: float) -> Floats:
+def mean_intervals(groups: Sequence[NoisyMoments], level: float, *, sampling: bool) -> Floats:
     """For every group, the ends of all means m in [0, 1] at which the released total - m rows is no surprise.
 
-    First for the rows, then for the population that they are a sample of; all of them are searched for together.
+    For the rows it is noise alone. For the population that they are a sample of, it is noise and the least favourable
+    sample of mean m; what holds the rows is held for the population too.
     """
-    noise = groups[0].noise.mechanism.noise
+    noise, grid = groups[0].noise.mechanism.noise, groups[0].noise.grid
     of_total, of_rows = groups[0].weights(total=1.0), groups[0].weights(rows=1.0)
     total, rows, mean = (np.array([getattr(group, name) for group in groups]) for name in ("total", "rows", "mean"))
     variance = np.array([group.variance for group in groups])
-    sampled = np.sqrt(np.maximum(rows, 1.0) * variance)
-    tau = np.array([np.zeros_like(sampled), sampled])[:, None, :, None]
 
-    def accepted(m: Floats) -> NDArray[np.bool_]:
+    def noisy(m: Floats) -> NDArray[np.bool_]:
         weights = of_total - m[..., None] * of_rows
-        return surprise(noise, weights, tau, total[:, None] - m * rows[:, None]) >= 1 - level
+        return surprise(noise, weights, np.zeros(()), total[:, None] - m * rows[:, None]) >= 1 - level
 
-    return accepted_end(accepted, mean, np.broadcast_to([[0.0], [1.0]], (2, 2, len(groups))))
+    tail, n = (1 - level) / 2, np.maximum(np.ceil(rows), 1.0)
+
+    def sampled(m: Floats) -> NDArray[np.bool_]:
+        return holds_mean(
+            noise,
+            of_total - m[..., None] * of_rows,
+            rows=n[:, None],
+            found=(mean[:, None], variance[:, None]),
+            top=1.0,
+            candidate=m,
+            seen=(mean[:, None] - m) * np.maximum(rows, 0.0)[:, None],  # the total, moved to where it can be
+            tail=tail,
+            whole=not grid.spreads,
+        )
+
+    far = np.broadcast_to([[0.0], [1.0]], (2, len(groups)))
+    ends = accepted_end(noisy, mean, far)
+    if not sampling:
+        return ends
+    # Chebyshev: a total d away is a surprise from where tail d^2 = n variance + d + the variance of the noise
+    known = n * variance + noise.variance * np.sum((np.abs(of_total) + np.abs(of_rows)) ** 2)
+    reach = (1 + np.sqrt(1 + 4 * tail * known)) / (2 * tail) / np.maximum(rows, 1.0)
+    return accepted_end(sampled, ends, np.clip([mean - reach, mean + reach], 0.0, 1.0), ROUGHLY)

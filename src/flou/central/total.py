@@ -14,19 +14,20 @@ Proof      docs/explanation/proofs/moments.md
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flou.central.column_question import ColumnQuestion, ColumnUncertainty
-from flou.central.moment_noise import MomentNoise, NoisyMoments
+from flou.central.moment_noise import ROUGHLY, MomentNoise, NoisyMoments, mean_intervals
 from flou.central.public_facts import PublicFacts
 from flou.laws.law import Floats
 from flou.summaries.moments import OF_TOTALS, MomentGrid
-from flou.theory.tails import half_widths
+from flou.theory.least_favourable import holds_total
+from flou.theory.tails import accepted_end, half_widths
 
 __all__ = ["Total"]
 
@@ -73,21 +74,46 @@ class TotalUncertainty(ColumnUncertainty):
 
     def _ends(self, level: float, sampling: bool) -> tuple[Floats, Floats]:
         group, grid = self.groups[0], self.groups[0].noise.grid
-        tau = np.array([_sampling(group) for group in self.groups]) if sampling else np.zeros(1)
         weights = group.weights(total=grid.width, rows=grid.lower)
-        half = half_widths(group.noise.mechanism.noise, weights, tau, level)
-        half = half + grid.rounding * np.array([max(group.rows, 0.0) for group in self.groups])
-        return self._possible(self._noisy - half), self._possible(self._noisy + half)
+        half = half_widths(group.noise.mechanism.noise, weights, np.zeros(1), level)
+        low, high = self._noisy - half, self._noisy + half
+        if sampling:
+            low, high = self._sampled(weights, level, self._possible(low), self._possible(high))
+        moved = grid.rounding * np.array([max(group.rows, 0.0) for group in self.groups])
+        return self._possible(low - moved), self._possible(high + moved)
+
+    def _sampled(self, weights: Floats, level: float, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The ends for the population: of a sample of known size, or of a Poisson number of rows."""
+        noise, grid = self.groups[0].noise, self.groups[0].noise.grid
+        if noise.known_rows is not None:
+            means = grid.lower + grid.width * mean_intervals(self.groups, level, sampling=True)
+            return noise.known_rows * means[0], noise.known_rows * means[1]
+        law, squares = noise.mechanism.noise, np.array([_squares(group) for group in self.groups])
+        reach, tail = max(abs(grid.lower), abs(grid.upper)), (1 - level) / 2
+        # Chebyshev: d is a surprise from where tail d^2 = squares + d reach + the variance of the noise
+        known = squares + law.variance * np.sum(weights**2)
+        far = (reach + np.sqrt(reach**2 + 4 * tail * known)) / (2 * tail)
+
+        def accepted(candidate: Floats) -> NDArray[np.bool_]:
+            return holds_total(
+                law,
+                weights,
+                found=(self.values[:, None], squares[:, None]),
+                bounds=(grid.lower, grid.upper),
+                candidate=candidate,
+                tail=tail,
+                whole=not grid.spreads,
+            )
+
+        ends = self._possible(self.values - far), self._possible(self.values + far)
+        return accepted_end(accepted, low, ends[0], ROUGHLY), accepted_end(accepted, high, ends[1], ROUGHLY)
 
     @property
     def grid(self) -> float:
         return self.groups[0].noise.grid.rounding * max(1.0, *(group.rows for group in self.groups))
 
 
-def _sampling(group: NoisyMoments) -> float:
-    """The standard deviation of the sum over samples: of known size, or of a Poisson number of rows."""
+def _squares(group: NoisyMoments) -> float:
+    """The sum of squares, a little more rather than less."""
     low, width = group.noise.grid.lower, group.noise.grid.width
-    if group.noise.known_rows is not None:
-        return width * math.sqrt(group.noise.known_rows * group.variance)
-    squares = {"total": width**2 + 2 * low * width, "spread": -(width**2), "rows": low**2}  # of (low + width t)^2
-    return math.sqrt(group.cautious(**squares))
+    return group.cautious(total=width**2 + 2 * low * width, spread=-(width**2), rows=low**2)  # of (low + width t)^2

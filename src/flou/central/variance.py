@@ -7,7 +7,7 @@ Error      with Laplace noise, standard deviation about 0.45 (upper - lower)^2 /
            bounds; the interval for the data holds at least its level for every table
 Numerics   exact integers on a grid of 2^16 cells until the noise is drawn; the interval includes the grid
 Limits     of fewer than two rows the variance is taken to be 0; where the noise drowns the signal the interval is
-           the whole possible range; the population's interval leans on the central limit theorem
+           the whole possible range; the population's interval allows for rows that were not seen, and is wide with few
 Source     flou's own
 Proof      docs/explanation/proofs/variance.md
 """
@@ -22,16 +22,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.bernstein import POWERS, BernsteinGrid, BernsteinNoise, NoisyBernstein
+from flou.central.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, NoisyBernstein
 from flou.central.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.public_facts import PublicFacts
 from flou.laws.law import Floats
+from flou.theory.least_favourable import holds_mean
 from flou.theory.tails import accepted_end
 
 __all__ = ["StandardDeviation", "Variance"]
 
 NUISANCE = 50  # one part in so many of the error probability goes to the unknown mean and number of rows
 CAUTION = 0.5  # deviations of its noise by which the estimated fourth moment is raised
+ROUGHLY = 1e-3  # of its distance: how far an end for the population may be rounded outwards
 TOGETHER = 128  # groups whose intervals are searched at once: enough for speed, few enough for the cache
 
 
@@ -102,17 +104,46 @@ class NoisyVariance:
         if self._too_few and not sampling:
             return np.zeros((2, *self.mean.shape))
         alpha = 1 - level
-        about = _about(self.means(alpha / NUISANCE), 2)[..., None, :, :]  # (groups, y, m, k)
+        means = self.means(alpha / NUISANCE)[..., None, :]  # (groups, y, m)
+        about = _about(means, 2)
 
-        def accepted(y: Floats) -> NDArray[np.bool_]:
-            tau = self._sampling(y) if sampling else np.zeros_like(y)
-            surprise = self.moments.surprise(about - y[..., None, None] * POWERS[0], -y[..., None], tau[..., None])
+        def noisy(y: Floats) -> NDArray[np.bool_]:
+            surprise = self.moments.surprise(about - y[..., None, None] * POWERS[0], -y[..., None])
             held: NDArray[np.bool_] = np.any(surprise >= alpha * (1 - 2 / NUISANCE), axis=-1)
+            return held
+
+        def sampled(y: Floats) -> NDArray[np.bool_]:
+            held: NDArray[np.bool_] = np.any(self._held(means, y[..., None], alpha * (0.5 - 1 / NUISANCE)), axis=-1)
             return held
 
         most = 0.25 if sampling else _most(self._fewest(alpha / NUISANCE))
         start = np.minimum(self.value, most)
-        return np.array([accepted_end(accepted, start, end) for end in (0.0, most)])
+        if sampling:
+            return np.array([accepted_end(sampled, start, end, ROUGHLY) for end in (0.0, most)])
+        return np.array([accepted_end(noisy, start, end) for end in (0.0, most)])
+
+    def _held(self, m: Floats, y: Floats, tail: float) -> NDArray[np.bool_]:
+        """Whether samples of variance y have sums of (t - m)^2 as far from (n - 1) y as released."""
+        _, weights = self.moments.linear(_about(m, 2) - y[..., None] * POWERS[0])
+        rows, fourth, value = (
+            part[..., None, None] for part in (self.rows, self._fourth, np.minimum(self.value, 0.25))
+        )
+        n = np.maximum(rows, 1.0)
+        # the population's mean is at most about two deviations from that of the rows; (t - mean)^2 lies below top
+        top = np.minimum(np.maximum(m, 1 - m) + 2 * np.sqrt(value / n), 1.0) ** 2
+        squares = np.clip(self.moments.linear(_about(m, 2))[0], 0.0, np.maximum(rows, 0.0) * top)
+        # about the mean of the rows squares add up to less than about that of the population, by y on average
+        seen = squares - np.where(y < value, np.maximum(rows, 0.0), np.maximum(rows - 1, 0.0)) * y
+        return holds_mean(
+            self.moments.noise.mechanism.noise,
+            weights / UNIT,
+            rows=np.ceil(n),
+            found=(value, fourth / n),
+            top=top,
+            candidate=y,
+            seen=seen,
+            tail=tail,
+        )
 
     def _fewest(self, alpha: float) -> Floats:
         """Rows that there are at least, with this error probability."""
@@ -128,12 +159,6 @@ class NoisyVariance:
         y, m = self.value[..., None], self.mean
         function = _about(m, 4) - 2 * y * _about(m, 2) + y * y * POWERS[0]
         return np.maximum(self.moments.linear(function)[0], 0.0) + CAUTION * self.moments.deviation(function)
-
-    def _sampling(self, y: Floats) -> Floats:
-        """The standard deviation of the sum of (t - mean)^2 over samples of a population of variance y."""
-        m, rows = self.mean[..., None], np.maximum(self.rows, 1.0)[..., None]
-        far = np.maximum(m, 1 - m) ** 2  # (t - mean)^2 lies between 0 and this, and its mean is y
-        return np.asarray(np.sqrt(np.minimum(self._fourth[..., None], rows * np.maximum(y * (far - y), 0.0))))
 
 
 def _most(rows: Any) -> Any:

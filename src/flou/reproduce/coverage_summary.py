@@ -9,7 +9,7 @@ from typing import Any
 
 from flou.reproduce.coverage import EPSILONS, ROWS, Cell, Coverage, enough, not_too_much
 
-__all__ = ["Result", "Summary", "exceptions", "shortfalls", "summaries"]
+__all__ = ["OF", "Result", "Summary", "by_line", "exceptions", "shortfalls", "summaries"]
 
 OF = ("data", "population")
 
@@ -53,12 +53,12 @@ class Summary:
     runs: int
     lowest: float
     highest: float
+    capped: bool  # whether the second claim is made for all of its cells
 
     @property
     def holds(self) -> bool:
         """Whether the average agrees with the claims; a cell at a time, see ``shortfalls`` and ``exceptions``."""
-        capped = Cell(self.statistic, "", "add-remove", self.rows, self.epsilon).capped
-        return enough(self.coverage, self.runs) and (not capped or not_too_much(self.coverage, self.runs))
+        return enough(self.coverage, self.runs) and (not self.capped or not_too_much(self.coverage, self.runs))
 
 
 def summaries(results: Sequence[Result]) -> Iterable[Summary]:
@@ -68,10 +68,22 @@ def summaries(results: Sequence[Result]) -> Iterable[Summary]:
             for rows in ROWS:
                 for epsilon in EPSILONS:
                     wanted = (statistic, rows, epsilon)
-                    found = [r.found[of] for r in results if (r.cell.statistic, r.cell.rows, r.cell.epsilon) == wanted]
+                    some = [r for r in results if (r.cell.statistic, r.cell.rows, r.cell.epsilon) == wanted]
+                    if not some:
+                        continue
+                    found, capped = [r.found[of] for r in some], all(r.cell.capped(of) for r in some)
                     coverages, runs = [one.coverage for one in found], sum(one.runs for one in found)
                     average = sum(one.coverage * one.runs for one in found) / runs
-                    yield Summary(statistic, of, rows, epsilon, average, runs, min(coverages), max(coverages))
+                    yield Summary(statistic, of, rows, epsilon, average, runs, min(coverages), max(coverages), capped)
+
+
+def by_line(results: Sequence[Result]) -> dict[tuple[str, str, float], list[Summary | None]]:
+    """A line for each statistic, interval and epsilon: for every number of rows a summary, where there is one."""
+    lines: dict[tuple[str, str, float], list[Summary | None]] = {}
+    for one in summaries(results):
+        line = lines.setdefault((one.statistic, one.of, one.epsilon), [None] * len(ROWS))
+        line[ROWS.index(one.rows)] = one
+    return lines
 
 
 def shortfalls(results: Sequence[Result]) -> list[tuple[Cell, str, float]]:
@@ -83,10 +95,9 @@ def shortfalls(results: Sequence[Result]) -> list[tuple[Cell, str, float]]:
 
 def exceptions(results: Sequence[Result]) -> list[tuple[Cell, str, float]]:
     """Cells with useless caution: more than 98 %, by more than the error of the simulation."""
-    capped = [result for result in results if result.cell.capped]
     return [
         (r.cell, of, r.found[of].coverage)
-        for r in capped
+        for r in results
         for of in OF
-        if not not_too_much(r.found[of].coverage, r.found[of].runs)
+        if r.cell.capped(of) and not not_too_much(r.found[of].coverage, r.found[of].runs)
     ]

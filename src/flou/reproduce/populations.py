@@ -1,7 +1,8 @@
 """Made-up populations of numbers between public bounds, whose mean, variance and shares are known in closed form.
 
 They are the shapes on which intervals are tried: a plain one, a skewed one that is clipped at its bounds, one with
-nothing between its two ends, one close to a bound, and one that does not vary at all.
+nothing between its two ends, one close to a bound, and one that does not vary at all; and the hard ones, whose mean and
+variance hang on rows that a small sample does not see: rare events, and two heavy tails.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from flou.laws.normal import ndtr
 
-__all__ = ["POPULATIONS", "Generator", "Population"]
+__all__ = ["FULL", "HARD", "POPULATIONS", "Generator", "Population"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator  # noqa: TID251 - made-up data, nothing to hide
@@ -69,19 +70,43 @@ def _salaries(middle: float, sigma: float, lower: float, upper: float) -> Popula
     )
 
 
+def _events(chance: float) -> Population:
+    """100 with this probability, and 0 otherwise."""
+    return Population(
+        0,
+        100,
+        lambda generator, rows: np.where(generator.random(rows) < chance, 100.0, 0.0),
+        100 * chance,
+        chance * (1 - chance) * 100**2,
+        lambda x: np.full_like(x, 1 - chance),
+    )
+
+
+def _tail(index: float, upper: float) -> Population:
+    """A Pareto law from 1 on, with this index and clipped at the upper bound; the lower one is 0."""
+
+    def moment(k: int) -> float:
+        return float((index - k * upper ** (k - index)) / (index - k))
+
+    return Population(
+        0,
+        upper,
+        lambda generator, rows: np.minimum((1 - generator.random(rows)) ** (-1 / index), upper),
+        mean=moment(1),
+        variance=moment(2) - moment(1) ** 2,
+        below=lambda x: 1 - np.maximum(x, 1.0) ** -index,
+    )
+
+
+FULL = ("uniform", "salaries", "two points")  # shapes that fill their bounds
+HARD = ("rare events", "incomes", "heavy tail")  # shapes of which a small sample does not see what matters
+
 POPULATIONS = {
     "uniform": Population(
         0, 100, lambda generator, rows: generator.uniform(0, 100, rows), 50, 100**2 / 12, lambda x: x / 100
     ),
     "salaries": _salaries(45_000, 0.5, 10_000, 150_000),
-    "two points": Population(
-        0,
-        100,
-        lambda generator, rows: np.where(generator.random(rows) < 0.3, 100.0, 0.0),
-        30,
-        0.3 * 0.7 * 100**2,
-        lambda x: np.full_like(x, 0.7),
-    ),
+    "two points": _events(0.3),
     "near a bound": Population(
         0,
         100,
@@ -91,4 +116,7 @@ POPULATIONS = {
         lambda x: np.clip((x - 95) / 5, 0, 1),
     ),
     "constant": Population(0, 100, lambda _, rows: np.full(rows, 40.0), 40, 0, lambda x: np.asarray(x > 40, float)),
+    "rare events": _events(0.005),
+    "incomes": _salaries(30_000, 1.0, 1_000, 1_000_000),
+    "heavy tail": _tail(1.5, 100),
 }

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from flou.central import Count, Histogram, Mean, Price, Quantiles, Question, Regression, Table, Total, Variance
-from flou.domain import Categories, Interval
+from flou.domain import Boolean, Categories, Interval
 from flou.parameters import Number, Relation
 from flou.reproduce.populations import Floats, Generator, Population
 from flou.summaries.condition import column
@@ -29,7 +29,7 @@ START, SLOPE, NOISE = (
     20.0,
 )  # y = START + SLOPE t + U, U uniform on +-NOISE: within 0 and 100 for t in [0, 1]
 AT = (0.25, 0.5, 0.9)  # the quantiles
-PART = 0.4  # of the range: where all rows are public, those below it are counted
+PART = 0.4  # of the range: where all rows are public, those below it are counted; a share is of the others
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,12 @@ def _rows(population: Population, relation: Relation, generator: Generator, rows
     return {"x": x}, np.array([np.count_nonzero(counted)], dtype=np.float64)
 
 
+def _yes(population: Population, _: Relation, generator: Generator, rows: int) -> Drawn:
+    x = population.draw(generator, rows)
+    b = x >= _border(population)
+    return {"x": x, "b": b}, np.array([np.mean(b)])
+
+
 def _bins(population: Population, _: Relation, generator: Generator, rows: int) -> Drawn:
     x = population.draw(generator, rows)
     bins = np.minimum((x - population.lower) / population.width * BINS, BINS - 1).astype(np.int64)
@@ -80,7 +86,8 @@ def _bins(population: Population, _: Relation, generator: Generator, rows: int) 
 def _groups(population: Population, _: Relation, generator: Generator, rows: int) -> Drawn:
     group = generator.choice(len(GROUPS), rows, p=SHARES)
     x = population.lower + (population.draw(generator, rows) - population.lower) * SHRINK[group]
-    means = np.bincount(group, weights=x) / np.bincount(group)
+    size = np.bincount(group, minlength=len(GROUPS))
+    means = np.bincount(group, weights=x, minlength=len(GROUPS)) / np.maximum(size, 1)
     return {"x": x, "g": np.array(GROUPS)[group]}, means
 
 
@@ -101,6 +108,12 @@ SUBJECTS = {
     ),
     "sum": Subject(lambda e: Total("x", e), _of(np.sum), lambda p, _, n: n * p.mean),
     "mean": Subject(lambda e: Mean("x", e), _of(np.mean), lambda p, _, __: p.mean),
+    "share": Subject(
+        lambda e: Mean("b", e),
+        _yes,
+        lambda p, _, __: 1 - p.below(np.array(_border(p))),
+        {"b": Boolean()},
+    ),
     "variance": Subject(lambda e: Variance("x", e), _of(lambda x: x.var(ddof=1)), lambda p, _, __: p.variance),
     "histogram": Subject(lambda e: Histogram("x", e, BINS), _bins, lambda p, _, n: n * p.shares(BINS)),
     "group means": Subject(

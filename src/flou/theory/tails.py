@@ -23,8 +23,11 @@ CLOSE, ROUNDS = 1e-4, 12  # ends are searched to so much of their distance, in a
 
 
 def two_sided(scales: Floats, tau: Floats, seen: Floats) -> Floats:
-    """P(|L_1 + ... + L_k + N| >= seen): scales on the last axis, tau the standard deviations of the normals."""
-    tau, w = np.broadcast_arrays(tau, np.abs(seen))
+    """P(|L_1 + ... + L_k + N| >= seen): scales on the last axis, tau the standard deviations of the normals.
+
+    All are broadcast against each other; scales and normals that are the same for many ``seen`` are looked at once.
+    """
+    tau, w = np.asarray(tau), np.abs(seen)
     a = np.sort(np.abs(scales), axis=-1)
     least = np.maximum(np.maximum(1e-6 * a[..., -1], 1e-3 * tau), 1e-300)[..., None]  # smaller ones change nothing
     small = a <= least
@@ -35,19 +38,23 @@ def two_sided(scales: Floats, tau: Floats, seen: Floats) -> Floats:
     ratios = np.where((gaps == 0) | small[..., None, :], 1.0, squares[..., :, None] / np.where(gaps == 0, 1.0, gaps))
     weights = np.where(small, 0.0, np.prod(ratios, axis=-1))
     a = np.where(small, 1.0, a)
+    normal: Floats = (w <= 0).astype(np.float64)
+    total: Floats = np.zeros(())
     with np.errstate(over="ignore", under="ignore"):
-        near = np.exp(-w[..., None] / a)
-        normal = np.asarray((w <= 0).astype(np.float64))
-        if np.any(tau > 0):
-            t = np.where(tau > 0, tau, 1.0)[..., None]
-            z, x = w[..., None] / t, t / a
-            c = x**2 / 2
-            smooth = 2 * np.exp(log_ndtr(-z))
-            smooth = smooth + np.exp(np.minimum(c - w[..., None] / a + log_ndtr(z - x), 0.0))
-            smooth = smooth - np.exp(np.minimum(c + w[..., None] / a + log_ndtr(-z - x), 0.0))
-            near = np.where(tau[..., None] > 0, smooth, near)
-            normal = np.where(tau > 0, 2 * np.exp(log_ndtr(-z[..., 0])), normal)
-    total = np.sum(weights * near, axis=-1)
+        if mixed := bool(np.any(tau > 0)):
+            t = np.where(tau > 0, tau, 1.0)
+            z = w / t
+            both = 2 * np.exp(log_ndtr(-z))
+            normal = np.where(tau > 0, both, normal)
+        for i in range(a.shape[-1]):  # one scale at a time: the others lie side by side
+            scale = a[..., i]
+            near = np.exp(-w / scale)
+            if mixed:
+                x, far = t / scale, w / scale
+                smooth = both + np.exp(np.minimum(x**2 / 2 - far + log_ndtr(z - x), 0.0))
+                smooth = smooth - np.exp(np.minimum(x**2 / 2 + far + log_ndtr(-z - x), 0.0))
+                near = np.where(tau > 0, smooth, near)
+            total = total + weights[..., i] * near
     return np.clip(np.where(np.all(small, axis=-1), normal, total), 0.0, 1.0)
 
 
@@ -73,7 +80,9 @@ def half_widths(noise: Law, weights: Floats, tau: Floats, level: float) -> Float
     return np.concatenate([searched(tau[i : i + TOGETHER]) for i in range(0, tau.size, TOGETHER)])
 
 
-def accepted_end(accepted: Callable[[Floats], NDArray[np.bool_]], inside: ArrayLike, outside: ArrayLike) -> Floats:
+def accepted_end(
+    accepted: Callable[[Floats], NDArray[np.bool_]], inside: ArrayLike, outside: ArrayLike, close: float = CLOSE
+) -> Floats:
     """The point farthest from ``inside`` towards ``outside`` that is accepted, rounded outwards by 1e-4 of the way.
 
     Both may be arrays. ``accepted`` takes points, along one more axis, and says which are. The first search is finer
@@ -87,7 +96,7 @@ def accepted_end(accepted: Callable[[Floats], NDArray[np.bool_]], inside: ArrayL
         last = np.where(np.any(held, axis=-1), last, 0)
         step = np.where(np.any(held, axis=-1) & (last < held.shape[-1] - 1), 1, 0)
         low, high = (np.take_along_axis(points, i[..., None], axis=-1)[..., 0] for i in (last, last + step))
-        if np.all(np.abs(high - low) <= CLOSE * np.abs(high - start)):
+        if np.all(np.abs(high - low) <= close * np.abs(high - start)):
             break
         points = low[..., None] + (high - low)[..., None] * np.linspace(0.0, 1.0, 9)
     return np.asarray(high)

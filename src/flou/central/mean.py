@@ -5,8 +5,8 @@ Guarantee  that of the price, in total: epsilon-DP, (epsilon, delta)-DP or rho-z
 Why        a row's moments have a constant L1 norm, so the rows, the total and the spread are paid for once
 Error      standard deviation (upper - lower) / (epsilon n) times 1 to 1.6, known exactly; the interval inverts the law
 Numerics   exact integers on a grid of 2^26 cells until the noise is drawn; the intervals include the grid
-Limits     with few rows next to 1/epsilon the interval is the whole range, and says so; the population's interval allows
-           for rows that were not seen (``theory/least_favourable.py``), and is wide where rows do not fill the bounds
+Limits     with few rows next to 1/epsilon the interval is the whole range, and says so; the population's allows for
+           rows that were not seen (``theory/least_favourable.py``), and is wide where rows do not fill the bounds
 Source     the unit-norm moments are flou's own; documents 000 (3.1) and 003 for the Laplace mechanism
 Proof      docs/explanation/proofs/moments.md
 """

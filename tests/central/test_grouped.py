@@ -118,7 +118,7 @@ def test_as_many_groups_as_halve_the_grid_of_a_variance():
     table = Table(rows, Schema({"y": Interval(0, 1)}), None, bits=SeededBits(1))
     selection = Keys("x", 20, 1e-6).select(table)
     question, facts = InGroups(Variance("y", 100, "x"), "x", selection), table._facts()
-    draft = question.answer(rows.collect(list(question.requests(facts))), facts, table._curator())
+    draft = question.answer(rows.collect(list(question.requests(facts))), facts, table._curator(question, facts))
     assert len(draft.labels) == len(draft.value) == groups
     assert draft.value == pytest.approx(0.25, abs=0.05)
     public = PublicFacts(Schema({"y": Interval(0, 1), "x": Integers(0, groups - 1)}), None)

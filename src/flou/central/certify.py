@@ -8,15 +8,21 @@ from flou.guarantee import ZCDP, Guarantee
 from flou.release.accuracy import accuracy_of
 
 if TYPE_CHECKING:
+    from flou.central.public_facts import PublicFacts
     from flou.central.question import Draft, Question
     from flou.central.table import Table
 
 __all__ = ["blocks"]
 
+AGAIN = (  # how many times depends on the rows, and is therefore not told
+    "more than once, also after noise was drawn; every draw is part of the loss that is stated"
+)
 CONVERTED_AT = 1e-6  # the delta at which a rho is also stated as an epsilon
 
 
-def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> dict[str, dict[str, Any]]:
+def blocks(
+    table: Table, question: Question, draft: Draft, cost: Guarantee, facts: PublicFacts
+) -> dict[str, dict[str, Any]]:
     """All blocks but the identity."""
     schema, budget = table.schema, table.budget
     return {
@@ -56,7 +62,8 @@ def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> d
             "column": question.column,
             "preprocessing": ["clamped to public bounds", "rounded to a public grid", "missing values as declared"],
             "postprocessing": list(draft.postprocessing),
-            "touches_data_again": False,
+            "touches_data_again": question.looks_again(facts),
+            "reads": AGAIN if question.looks_again(facts) else "once, before any noise is drawn",
         },
         "accuracy": {
             **accuracy_of(draft.uncertainty),
@@ -72,7 +79,7 @@ def blocks(table: Table, question: Question, draft: Draft, cost: Guarantee) -> d
         },
         "trust": {"model": "central", "parties": 1, "collusion_tolerated": 0},
         "assurance": {
-            "proof": "docs/explanation/proofs",
+            "proof": [f"docs/explanation/proofs/{page}.md" for page in dict.fromkeys((question.proof, *draft.proofs))],
             "tests": "exhaustive on tiny domains, both relations",
             "known_limits": ["timing", "memory of the host"],
         },

@@ -46,6 +46,7 @@ class Count(PricedQuestion):
 
     price: Price | Number
     statistic = "count"
+    proof = "sensitivity"
     column = None
 
     def _sensitivity(self, facts: PublicFacts) -> Sensitivity:
@@ -86,6 +87,7 @@ class Histogram(PricedQuestion):
     price: Price | Number
     bins: int | None = None
     statistic = "histogram"
+    proof = "sensitivity"
 
     def mechanism(self, facts: PublicFacts) -> Noise:
         self._code(facts)

@@ -38,6 +38,7 @@ class Covariance(GramQuestion):
     columns: tuple[str, ...]
     price: Price | Number
     statistic = "covariance"
+    proof = "gram"
 
     @property
     def column(self) -> str:  # type: ignore[override]

@@ -84,6 +84,7 @@ class Density(PricedQuestion):
     terms: int | None = None
     points: int = 65
     statistic = "density"
+    proof = "density"
 
     def mechanism(self, facts: PublicFacts) -> Noise:
         integer("points", self.points, 2, 2**12)

@@ -56,6 +56,7 @@ class Ecdf(Question):
     points: int = POINTS
     by: str | None = None
     statistic: str = "ecdf"
+    proof = "many_quantiles"
 
     def cost(self, facts: PublicFacts) -> Guarantee:
         integer("points", self.points, 2, 2**12)

@@ -40,6 +40,7 @@ class GroupedHistogram(PricedQuestion):
     bins: int | None = None
     by: str = ""
     statistic = "histogram"
+    proof = "sensitivity"
 
     def mechanism(self, facts: PublicFacts) -> Noise:
         self.requests(facts)

@@ -73,6 +73,13 @@ class InGroups(Question):
         known = (facts.schema, None, facts.table_rows, facts.random_source, facts.looks_again)
         return _SelectedGroups(*known, by=self.by, keys=self.selection.keys, other=other)
 
+    @property
+    def proof(self) -> str:  # type: ignore[override]
+        return self.question.proof
+
+    def looks_again(self, facts: PublicFacts) -> bool:
+        return bool(self.selection.keys) and self.question.looks_again(self._inside(facts, other=True))
+
     def cost(self, facts: PublicFacts) -> Guarantee:
         return self.question.cost(self._inside(facts, other=True))
 
@@ -87,4 +94,4 @@ class InGroups(Question):
             return Draft(np.zeros(0), Certain(float("nan")), mechanism, (), why, keys=keys)
         groups = len(self.selection.keys)
         draft = self.question.answer([table[:groups] for table in found], self._inside(facts, other=False), curator)
-        return replace(draft, keys={**draft.keys, **keys})
+        return replace(draft, keys={**draft.keys, **keys}, proofs=(*draft.proofs, "keys"))

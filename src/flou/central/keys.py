@@ -76,6 +76,7 @@ class Keys(Question):
     delta: Number
     min_rows: int = 1
     statistic = "keys"
+    proof = "keys"
 
     def cost(self, facts: PublicFacts) -> Guarantee:
         integer("min_rows", self.min_rows, 1, 2**40)
@@ -122,9 +123,9 @@ class Keys(Question):
 
     def _selected(self, table: Table, facts: PublicFacts, cost: Guarantee, threshold: int) -> Selection:
         found = list(table._capped().key_counts(self.column, self.min_rows))
-        with table._curator() as curator:
+        with table._curator(self, facts) as curator:
             draft = self.answer(found, facts, curator)
-        return Selection(draft.selected, table._released(self, draft, cost), threshold)
+        return Selection(draft.selected, table._released(self, draft, cost, facts), threshold)
 
     def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> _KeyDraft:
         """From the keys and their counts."""

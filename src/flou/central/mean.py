@@ -36,6 +36,7 @@ class Mean(ColumnQuestion):
     """The mean, of all rows or of every group of ``by``."""
 
     statistic = "mean"
+    proof = "moments"
     _postprocessing = ("ratio of released totals", "clamped to the public bounds")
 
     def _noise(self, facts: PublicFacts) -> MomentNoise:

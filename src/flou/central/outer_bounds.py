@@ -48,6 +48,7 @@ class OuterBounds(Question):
     column: str
     epsilon: Number
     statistic = "bounds"
+    proof = "outer_bounds"
 
     def cost(self, facts: PublicFacts) -> Guarantee:
         self.mechanism(facts)

@@ -35,6 +35,7 @@ from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.mechanisms.quantiles import FocusedTree, HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
 from flou.mechanisms.quantiles.joint_path import first_reach
+from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.rec_exp import SELDOM
 from flou.mechanisms.quantiles.single import SingleQuantile
 from flou.mechanisms.quantiles.targets import fractions_of, rank_of
@@ -62,6 +63,10 @@ class Quantiles(Question):
     intervals: Number = INTERVALS
     by: str | None = None
     statistic: str = "quantiles"
+    proof = "quantiles"
+
+    def looks_again(self, facts: PublicFacts) -> bool:
+        return self._grid(facts).shift > 0
 
     def cost(self, facts: PublicFacts) -> Guarantee:
         plan, grid = self._plan(facts), self._grid(facts)
@@ -115,6 +120,7 @@ class Quantiles(Question):
             note=note_of(drawn, groups, self.method == "auto"),
             postprocessing=("increasing",),
             keys={} if self.by is None else {"group_keys": "public", "column": self.by},
+            proofs=tuple(_proof(one.plan.mechanism) for one in drawn),
         )
 
     def _values(self, quantiles: Floats, grid: QuantileGrid) -> Floats:
@@ -180,6 +186,13 @@ class QuantileUncertainty(NoiseAndSampling):
     @property
     def grid(self) -> float:
         return self.on.rounding
+
+
+def _proof(mechanism: QuantileMechanism) -> str:
+    """The page that proves what a way of drawing quantiles costs."""
+    if isinstance(mechanism, JointExp | JointN):
+        return "joint_quantiles"
+    return "many_quantiles" if isinstance(mechanism, RecExp | Tree | FocusedTree | HistogramMethod) else "quantiles"
 
 
 def _part(intervals: Number) -> Fraction:

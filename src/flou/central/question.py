@@ -1,15 +1,16 @@
 """A question about a table: what it costs, what it asks of the engine, and how the answer is made private.
 
 The three steps are separate on purpose. The cost is known before anything is read; the engine is asked for exact
-integers only; and the answer draws its noise in one place, after which nothing touches the rows again. What it returns
-is public, and leads neither to the rows nor to the curator.
+integers only; and the answer draws its noise from the curator. A question that looks at the rows again once noise is
+drawn says so before (``looks_again``): only then does the curator hold rows, and the certificate says it too. All that
+is drawn is part of the cost. What an answer returns is public, and leads neither to the rows nor to the curator.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -34,6 +35,7 @@ class Draft:
     note: str = ""
     postprocessing: tuple[str, ...] = field(default=())
     keys: dict[str, Any] = field(default_factory=dict)
+    proofs: tuple[str, ...] = ()  # of what was chosen on the way, besides that of the question
 
 
 class Question(ABC):
@@ -41,6 +43,12 @@ class Question(ABC):
 
     statistic: str
     column: str | None
+    proof: ClassVar[str]  # the page that proves what the answer costs, in docs/explanation/proofs
+
+    def looks_again(self, facts: PublicFacts) -> bool:
+        """Whether rows may be read again after noise was drawn; how often depends on them, and is not told."""
+        del facts
+        return False
 
     @abstractmethod
     def cost(self, facts: PublicFacts) -> Guarantee:

@@ -44,6 +44,7 @@ class Regression(GramQuestion):
     regressors: tuple[str, ...]
     price: Price | Number
     statistic = "regression"
+    proof = "gram"
 
     @property
     def column(self) -> str:  # type: ignore[override]

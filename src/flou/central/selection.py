@@ -10,7 +10,7 @@ Error      the interval is (0, v): the released value falls short of the most co
 Numerics   exact coins and integers
 Limits     the counts themselves stay unknown; with many categories next to 1/epsilon rows v is large, and says so
 Source     McKenna and Sheldon (2020); document 003 for majorities
-Proof      docs/explanation/proofs/selection.md
+Proof      docs/explanation/proofs/selection.md, docs/explanation/proofs/majority.md
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class TopK(Question):
     k: int = 1
     bins: int | None = None
     statistic = "top_k"
+    proof = "selection"
 
     def cost(self, facts: PublicFacts) -> Guarantee:
         size = self._code(facts).domain.size
@@ -120,6 +121,7 @@ class MajorityAnswer(Question):
     column: str
     epsilon: Number
     statistic = "majority"
+    proof = "majority"
 
     def cost(self, facts: PublicFacts) -> Guarantee:
         domain = facts.domain(self.column)

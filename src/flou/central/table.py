@@ -98,8 +98,8 @@ class Table(QuantileCalls):
         again = self.schema.unit is None  # a unit's rows are chosen anew at every look: a second one would see others
         return PublicFacts(self.schema, None if self._filtered else public, public, source_of(self._bits), again)
 
-    def _curator(self) -> Curator:
-        return Curator(self._bits, self._rows if self.schema.unit is None else None)
+    def _curator(self, question: Question, facts: PublicFacts) -> Curator:
+        return Curator(self._bits, self._rows if question.looks_again(facts) else None)
 
     def ask(self, *questions: Question) -> list[Release]:
         """Several questions together: charged together, answered in one pass where the engine can."""
@@ -124,12 +124,11 @@ class Table(QuantileCalls):
     ) -> list[Release]:
         """What has been paid for; exact numbers live in the frames of this call only."""
         found = iter(self._capped().collect([request for requests in wanted for request in requests]))
-        with self._curator() as curator:
-            drafts = [
-                question.answer([next(found) for _ in requests], facts, curator)
-                for question, requests in zip(questions, wanted, strict=True)
-            ]
-        return [self._released(q, d, c) for q, d, c in zip(questions, drafts, costs, strict=True)]
+        drafts = []
+        for question, requests in zip(questions, wanted, strict=True):
+            with self._curator(question, facts) as curator:
+                drafts.append(question.answer([next(found) for _ in requests], facts, curator))
+        return [self._released(q, d, c, facts) for q, d, c in zip(questions, drafts, costs, strict=True)]
 
     def _one(self, question: Question) -> Release:
         return self.ask(question)[0]
@@ -138,9 +137,9 @@ class Table(QuantileCalls):
         """The rows that may count: at most so many of every unit, enforced by the engine."""
         if self.schema.unit is None:
             return self._rows
-        return self._rows.capped(self.schema.unit, self.schema.max_rows_per_unit)
+        return self._rows.capped(self.schema.unit, self.schema.max_rows_per_unit, bits=self._bits)
 
-    def _released(self, question: Question, draft: Draft, cost: Guarantee) -> Release:
+    def _released(self, question: Question, draft: Draft, cost: Guarantee, facts: PublicFacts) -> Release:
         from flou.central.certify import blocks
 
         return Release(
@@ -148,7 +147,7 @@ class Table(QuantileCalls):
             question.column,
             draft.value,
             cost,
-            self._chain.issue(blocks(self, question, draft, cost)),
+            self._chain.issue(blocks(self, question, draft, cost, facts)),
             draft.uncertainty,
             draft.labels,
             draft.note,

@@ -37,6 +37,7 @@ class Total(ColumnQuestion):
     """The sum, of all rows or of every group of ``by``."""
 
     statistic = "sum"
+    proof = "moments"
     _divides = False
     _postprocessing = ("moved to what is possible between the bounds",)
 

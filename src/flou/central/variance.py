@@ -42,6 +42,7 @@ class Variance(ColumnQuestion):
     """The variance with divisor n - 1, of all rows or of every group of ``by``."""
 
     statistic = "variance"
+    proof = "variance"
     _root: ClassVar[bool] = False
     _postprocessing = ("variance from released moments", "clamped to the possible range")
 

@@ -120,7 +120,7 @@ def simulate(cell: Cell, runs: int, *, price: Price | None = None, shrink: float
         table = subject.part(Table(ArrayRows(columns), schema, None, bits=bits), population)
         facts = table._facts()
         found = table._rows.collect(question.requests(facts))
-        uncertainties.append(question.answer(found, facts, table._curator()).uncertainty)
+        uncertainties.append(question.answer(found, facts, table._curator(question, facts)).uncertainty)
         truths.append(truth)
     right = {"data": np.array(truths), "population": subject.right(population, cell.relation, cell.rows)}
     return {of: _coverage(_intervals(uncertainties, of), right[of], shrink) for of in right}

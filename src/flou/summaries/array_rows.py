@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.bits import SYSTEM
+from flou.bits import SYSTEM, Bits
 from flou.domain import Interval
 from flou.domain.column import each, is_numeric, real
 from flou.summaries.columns import Columns, Mask
@@ -139,11 +139,11 @@ class ArrayRows(Rows):
         assert isinstance(condition, Comparison)
         return _compared(self._values(condition.column, slice(0, self.length)), condition)
 
-    def capped(self, unit: str, rows: int) -> ArrayRows:
+    def capped(self, unit: str, rows: int, *, bits: Bits = SYSTEM) -> ArrayRows:
         most = self.require_cap(unit, rows)
         person = _people(self._values(unit, slice(0, self.length)))
         usable = np.flatnonzero(person >= 0)
-        shuffled = usable[np.argsort(SYSTEM.words(usable.size), kind="stable")]
+        shuffled = usable[np.argsort(bits.words(usable.size), kind="stable")]
         order = shuffled[np.argsort(person[shuffled], kind="stable")]  # unit by unit, at random within each
         starts = np.flatnonzero(np.diff(person[order], prepend=-1))
         rank = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))

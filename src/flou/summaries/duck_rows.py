@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.bits import SYSTEM
+from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.summaries.condition import Condition, named
 from flou.summaries.duck_batches import values_in_batches
@@ -179,12 +179,12 @@ class DuckRows(Rows):
         with self._alone, quiet(self.engine):
             return self._with(self._relation.filter(held))
 
-    def capped(self, unit: str, rows: int) -> DuckRows:
+    def capped(self, unit: str, rows: int, *, bits: Bits = SYSTEM) -> DuckRows:
         """Rows of a unit are ordered by a keyed hash of DuckDB's random numbers, which a user could have seeded."""
         most = self.require_cap(unit, rows)
         column = self._columns[unit]
         rank, draw = (free(name, self.columns) for name in ("flou_rank", "flou_draw"))
-        drawn = f"*, hash(random(), {int(SYSTEM.words(1)[0])}::UBIGINT) AS {draw}"
+        drawn = f"*, hash(random(), {int(bits.words(1)[0])}::UBIGINT) AS {draw}"
         ranked = f"*, row_number() OVER (PARTITION BY {column.name} ORDER BY {draw}) AS {rank}"
         with self._alone, quiet(self.engine):
             kept = self._relation.filter(column.present()).project(drawn).project(ranked).filter(f"{rank} <= {most}")

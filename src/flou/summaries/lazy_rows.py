@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.bits import SYSTEM
+from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.summaries.columns import masked
 from flou.summaries.condition import Condition, named
@@ -125,11 +125,11 @@ class LazyRows(Rows):
         with quiet(self.engine):
             return self._with(self._frame.filter(held))
 
-    def capped(self, unit: str, rows: int) -> LazyRows:
+    def capped(self, unit: str, rows: int, *, bits: Bits = SYSTEM) -> LazyRows:
         most = self.require_cap(unit, rows)
         with quiet(self.engine):
             native = self._frame.filter(self._expressions[unit].present()).to_native()
-            kept = nw.from_native(_capped(native, self._names[unit], most, self.engine, self._taken)).lazy()
+            kept = nw.from_native(_capped(native, self._names[unit], most, self.engine, self._taken, bits)).lazy()
             return self._with(kept)
 
     def key_counts(self, column: str, least: int = 1) -> KeyCounts:
@@ -184,9 +184,9 @@ def _fetched(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     return frame.collect()
 
 
-def _capped(native: Any, unit: str, rows: int, engine: str, taken: Sequence[str]) -> Any:
+def _capped(native: Any, unit: str, rows: int, engine: str, taken: Sequence[str], bits: Bits) -> Any:
     """At most so many random rows of every unit, in the words of each engine; where it takes a seed, a secret one."""
-    seed = int(SYSTEM.words(1)[0]) >> 1
+    seed = int(bits.words(1)[0]) >> 1
     rank, draw = (free(name, taken) for name in ("flou_rank", "flou_draw"))
     if engine == "polars":
         import polars as pl

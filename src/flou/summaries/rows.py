@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData, InvalidParameter, instead
 from flou.parameters import integer
 from flou.summaries.condition import Condition
@@ -64,7 +65,7 @@ class Rows(ABC):
         """The rows for which the condition holds."""
 
     @abstractmethod
-    def capped(self, unit: str, rows: int) -> Rows:
+    def capped(self, unit: str, rows: int, *, bits: Bits = SYSTEM) -> Rows:
         """At most so many rows of every unit, chosen at random; rows without a unit are left out."""
 
     @abstractmethod

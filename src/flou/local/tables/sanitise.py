@@ -51,7 +51,7 @@ def sanitise(
     rows = rows_of(source)
     names, dropped = _chosen(rows, sanitiser.schema, others)
     if sanitiser.schema.unit is not None:
-        rows = rows.capped(sanitiser.schema.unit, sanitiser.schema.max_rows_per_unit)
+        rows = rows.capped(sanitiser.schema.unit, sanitiser.schema.max_rows_per_unit, bits=bits)
     domains = {name: sanitiser.schema[name] for name in names}
     parts: dict[str, list[NDArray[Any]]] = {name: [domain.decode([])] for name, domain in domains.items()}
     count = 0

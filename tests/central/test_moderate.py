@@ -88,3 +88,15 @@ def test_keys_at_any_price(relation, rows):
         assert thresholds[0] <= before
         before = thresholds[0]
     assert release.labels == ("a",)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+@pytest.mark.parametrize("domain", [flou.Boolean(), flou.Integers(0, 1), flou.Interval(0, 10)], ids=str)
+def test_hardly_any_rows(domain, relation):
+    """Tables of no, one or two rows are answered, without a warning of NumPy's, which would be an error here."""
+    for rows in ([], [1], [0, 1]):
+        schema = flou.Schema({"x": domain, "y": flou.Interval(1e9, 1e9 + 1)}, relation=relation)
+        table = flou.open({"x": rows, "y": rows}, schema=schema)
+        asked = [table.variance("x", epsilon=1), table.std("x", epsilon=1), table.mean("x", epsilon=1)]
+        for release in [*asked, *(table.regression("y", "x", epsilon=1000) for _ in range(3))]:
+            assert release.interval(0.95, of="population") is not None

@@ -73,7 +73,7 @@ class RegressionUncertainty(NoiseAndSampling):
         left, right = full[..., :-1, :-1], full[..., :-1, -1]
         values, vectors = np.linalg.eigh(left)
         sound = values[..., 0] > 0
-        safe = np.maximum(values, 1e-9 * np.maximum(np.abs(values[..., -1:]), 1e-300))
+        safe = np.maximum(values, 1e-9 * np.maximum(np.abs(values[..., -1:]), 1e-100))
         inverse = (vectors / safe[..., None, :]) @ np.swapaxes(vectors, -1, -2)
         beta = np.einsum("...ij,...j->...i", inverse, right)
         n = np.maximum(full[..., 0, 0], left.shape[-1] + 1.0)

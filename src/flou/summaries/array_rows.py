@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time, timedelta
 from math import prod
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from flou.summaries.rows import Rows, Spans, Tally
 __all__ = ["ArrayRows"]
 
 CHUNK = 1 << 19
+NAMING = (date, time, timedelta, UUID, np.datetime64, np.timedelta64)  # besides texts and numbers
 _MASK = (1 << LIMB) - 1
 
 
@@ -191,11 +194,14 @@ def _people(values: Any) -> NDArray[np.int64]:
 
 
 def _unit(element: Any) -> Any:
-    """What tells one unit from another: numbers by value, texts by their characters, the rest by equality."""
-    if isinstance(element, bytes):
-        return bytes.decode(element)
+    """What tells one unit from another: numbers by value, texts by their characters, dates and identifiers by equality.
+
+    Nothing else is a unit: a pair that holds a NaN, for example, equals no other, and each would count as a person.
+    """
+    if isinstance(element, str | bytes):
+        return str.__str__(element) if isinstance(element, str) else bytes.decode(element)
     number = real(element)
-    unit = element if number is None else number
+    unit = element if number is None and isinstance(element, NAMING) else number
     if unit is None or not bool(unit == unit):
         raise ValueError("no unit")
     return unit

@@ -50,7 +50,9 @@ class ColumnSQL:
         self.name = quoted(name)
         self.kind = kind.split("(")[0]
         self.as_text = as_text
-        self._wide = self.kind == "DECIMAL" and int(kind.split("(")[1].split(",")[0]) > 15
+        digits = [int(part) for part in kind.split("(")[1].strip(")").split(",")] if self.kind == "DECIMAL" else [0, 0]
+        self._wide = digits[0] > 15
+        self._fraction = self.kind == "DECIMAL" and digits[0] == digits[1]  # all below 1, which the type cannot hold
 
     def read(self) -> str:
         """The column as codes are computed from it, unless they are computed from a ``cell``."""
@@ -176,7 +178,8 @@ class ColumnSQL:
             return f"CASE WHEN {one} THEN 1 WHEN {zero} THEN 0 ELSE {otherwise} END"
         if self._number() is None:
             return str(otherwise)
-        return f"CASE WHEN {self.name} = 1 THEN 1 WHEN {self.name} = 0 THEN 0 ELSE {otherwise} END"
+        one = "" if self._fraction else f"WHEN {self.name} = 1 THEN 1 "
+        return f"CASE {one}WHEN {self.name} = 0 THEN 0 ELSE {otherwise} END"
 
     def _category(self, domain: Categories) -> str:
         found = ((code, self._equals(value)) for code, value in enumerate(domain.values))

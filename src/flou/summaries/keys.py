@@ -46,8 +46,10 @@ def key_of(element: Any) -> Key | None:
         if issubclass(kind, bool | np.bool_):
             return bool(element)
         number: Any = real(element)
+        if not -LARGEST <= number <= LARGEST:  # compared first: int(Decimal("1e999999")) has a million digits
+            return None
         whole = int(number)
-        return whole if whole == number and abs(whole) <= LARGEST else None
+        return whole if whole == number else None
     except KeyboardInterrupt:
         raise
     except BaseException:  # a foreign object, NaN, infinity, half a character

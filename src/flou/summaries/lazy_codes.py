@@ -26,14 +26,16 @@ __all__ = ["ColumnExpression", "condition_expression", "place"]
 
 _BITS = {nw.Int8: 8, nw.Int16: 16, nw.Int32: 32, nw.Int64: 64, nw.Int128: 128}
 _UNSIGNED_BITS = {nw.UInt8: 8, nw.UInt16: 16, nw.UInt32: 32, nw.UInt64: 64}
+LONGEST, DECIMAL = 300, r"^-?([0-9]+(\.[0-9]*)?|NaN|Infinity)$"  # digits of a decimal that a double can hold
 NESTED = 32  # tests in one another: engines recurse into expressions
 
 
 class ColumnExpression:
     """One column: its type, and the expressions that read it as what a domain asks for."""
 
-    def __init__(self, name: str, kind: Any) -> None:
+    def __init__(self, name: str, kind: Any, *, any_size: bool = False) -> None:
         self._column = nw.col(name)
+        self._any_size = any_size  # whether decimals may have any number of digits, as those of PostgreSQL
         self.kind = kind
         self._whole: tuple[int, int] | None = None
         for sizes, low in ((_BITS, -1), (_UNSIGNED_BITS, 0)):
@@ -78,7 +80,8 @@ class ColumnExpression:
         if not self.kind.is_numeric():
             return None
         if self.kind.is_decimal():  # the text of a decimal is read exactly, its own cast may round twice
-            return self._column.cast(nw.String()).cast(nw.Float64())
+            text = self._column.cast(nw.String())
+            return _read(text) if self._any_size else text.cast(nw.Float64())
         number = self._column.cast(nw.Float64())
         if not self.kind.is_float():
             return number
@@ -182,6 +185,19 @@ def condition_expression(condition: Condition, columns: dict[str, ColumnExpressi
         return ~condition_expression(condition.condition, columns)
     assert isinstance(condition, Comparison)
     return columns[condition.column].comparison(condition)
+
+
+def _read(text: nw.Expr) -> nw.Expr:
+    """The text of a decimal of any size as a Float64: databases stop at one that is too large or too small for it.
+
+    More digits than LONGEST change nothing but the rounding; without a point among them, the number is beyond all
+    doubles. What is no decimal, such as an amount of money, is NULL.
+    """
+    head = text.str.slice(0, LONGEST)
+    number = nw.when(head.str.contains(DECIMAL)).then(head).cast(nw.Float64())
+    huge = (text.str.len_chars() > nw.lit(LONGEST)) & ~head.str.contains(".", literal=True)
+    beyond = nw.when(head.str.starts_with("-")).then(nw.lit(-math.inf)).otherwise(nw.lit(math.inf))
+    return nw.when(huge).then(beyond).otherwise(number)
 
 
 def _grid(x: nw.Expr, domain: Interval | Integers) -> nw.Expr:

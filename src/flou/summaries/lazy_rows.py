@@ -38,7 +38,9 @@ class LazyRows(Rows):
         renamed = {name: plain for name, plain in self._names.items() if name != plain}
         self._frame = frame.rename(renamed) if renamed else frame
         self._taken = tuple(self._names.values())
-        self._expressions = {name: ColumnExpression(self._names[name], kind) for name, kind in schema.items()}
+        self._expressions = {
+            name: ColumnExpression(self._names[name], kind, any_size=engine == "ibis") for name, kind in schema.items()
+        }
         self.engine = engine
 
     @property

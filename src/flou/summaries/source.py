@@ -27,6 +27,8 @@ def rows_of(source: Any) -> Rows:
     """Open a path, a mapping of columns, a data frame, a DuckDB relation, a Spark or an Ibis table."""
     if isinstance(source, Rows):
         return source
+    if type(source).__module__.startswith("narwhals") and hasattr(source, "to_native"):
+        source = source.to_native()
     if isinstance(source, str | Path):
         return _file(str(source))
     if isinstance(source, Mapping):
@@ -66,7 +68,7 @@ def _file(path: str) -> Rows:
             "Name it .csv, .csv.gz, .tsv or .parquet, or open it with a data frame library and pass the frame.",
         )
     connection = connected(local="://" not in path)
-    files = [path] if Path(path).is_file() else _matches(connection, path)
+    files = [path] if _is_file(path) else _matches(connection, path)
     if not files:
         raise InvalidData(
             f"There is no file {path!r}.",
@@ -81,6 +83,13 @@ def _file(path: str) -> Rows:
             rows = Select(connection, f"SELECT * FROM read_parquet([{listed}]{lenient()})")
             return DuckRows(rows, engine="duckdb (parquet)", counted=counted)
         return DuckRows(Select(connection, text_sql(files, escaped)), as_text=True, engine="duckdb (csv)")
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def _matches(connection: Any, pattern: str) -> list[str]:
@@ -121,6 +130,6 @@ def _frame(source: Any) -> Rows:
     with quiet(engine):
         if isinstance(frame, nw.DataFrame):
             return ArrayRows({name: frame[name].to_native() for name in frame.columns}, engine=engine)
-        if engine == "polars":
+        if engine in ("polars", "ibis"):
             require_no_text_scan(source, engine)
         return LazyRows(frame, engine="spark" if "spark" in engine else engine)

@@ -15,10 +15,10 @@ the header is looked at: it holds the names of the columns, which are public, an
     left out     lines that are not UTF-8, and lines of more than 16 MB
 
 Limits     a quote that is never closed takes the lines after it into its cell, and a bare \r outside of quotes ends a
-           line: such a file is not a table of one line a row, whoever wrote it. Under "substitute", where the number of
-           rows is public, a line that is left out would show: use Parquet, or a file written by a program that quotes
-           and encodes. Lines are read by one thread, because DuckDB cannot fill short lines and keep quoted line ends
-           otherwise.
+           line, as does a bare \n where the header ends with \r\n: such a file is not a table of one line a row,
+           whoever wrote it. Under "substitute", where the number of rows is public, a line that is left out would show:
+           use Parquet, or a file written by a program that quotes and encodes. Lines are read by one thread, because
+           DuckDB cannot fill short lines and keep quoted line ends otherwise.
 """
 
 from __future__ import annotations

@@ -21,7 +21,13 @@ _SCANS = {
 
 
 def require_no_text_scan(native: Any, engine: str) -> None:
-    """Refuse a lazy frame of Polars, or a relation of DuckDB, that reads a text file when it is asked."""
+    """Refuse a lazy frame of Polars, a relation of DuckDB, or one of either through Ibis, that reads a text file."""
+    if engine == "ibis":
+        backend = native.get_backend()
+        engine, compiled = backend.name, backend.compile(native)
+        if engine not in _SCANS:  # a database, which has read its files already
+            return
+        native = backend.con.sql(compiled) if engine == "duckdb" else compiled
     plan = native.explain(optimized=False) if engine == "polars" else native.explain()
     if _SCANS[engine].search(str(plan)):
         raise InvalidData(

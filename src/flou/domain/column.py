@@ -72,7 +72,7 @@ def is_numeric(rows: NDArray[Any]) -> bool:
 
 
 def each(
-    rows: NDArray[Any] | list[Any], convert: Callable[[Any], Any], otherwise: float, dtype: DTypeLike
+    rows: NDArray[Any] | list[Any], convert: Callable[[Any], Any], otherwise: float | None, dtype: DTypeLike
 ) -> NDArray[Any]:
     """Convert element by element; whatever an element does when touched, only its own row is concerned."""
 

@@ -4,26 +4,34 @@ Numbers become doubles, truth values 1 and 0, and everything else is text. In a 
 of its cells reads as one, unless the schema declares categories: then it stays as it is written. Rows with a missing
 value in a column that is used are left out, as regressions do. A statistic gets the columns that its reading names, and
 no others: what a party agrees to is what can be read.
+
+Cells are read one by one, and none of them raises an error. Bytes are UTF-8. A cell that cannot be read (other bytes, a
+list, NA of pandas, a signalling NaN) is missing. Texts are Python's own, so that a long one takes its own room only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.domain.column import each, real
 from flou.errors import ProtocolError
 from flou.joint.estimators.reading import Reading
 from flou.parameters import shown
 from flou.summaries.rows import Rows
 from flou.summaries.source import rows_of
 
-__all__ = ["Batch", "PartyRows"]
+__all__ = ["Batch", "PartyRows", "number_of"]
 
-Batch: TypeAlias = Mapping[str, NDArray[Any]]  # numbers as float64, texts as texts
+Batch: TypeAlias = Mapping[str, NDArray[Any]]  # numbers as float64, texts as texts or as objects that are texts
+
+TRUTH = {"true": "1", "false": "0"}
+CONTAINERS = (list, tuple, dict, set, frozenset, memoryview, np.ndarray, np.void)
 
 
 class PartyRows:
@@ -65,29 +73,71 @@ def _not_agreed(name: str) -> ProtocolError:
 
 def _read(values: NDArray[Any], as_text: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """A column as numbers or as texts, and where it has any."""
-    there = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.ones(len(values), dtype=bool)
     data = np.ma.getdata(values)
-    if data.dtype.kind in "iufb":
-        numbers = data.astype(np.float64)
-        if not as_text:
-            return numbers, there & ~np.isnan(numbers)
-        data = data.astype(object)
-    if data.dtype.kind == "O":
-        there = there & np.array([value is not None and value == value for value in data], dtype=bool)
-    texts = np.where(there, data, "").astype(str)
-    if not as_text:
-        there = there & (np.strings.str_len(np.strings.strip(texts)) > 0)
-        found = _numbers(texts, there)
-        return (texts, there) if found is None else (found, there & ~np.isnan(found))
-    return texts, there
+    masked = isinstance(values, np.ma.MaskedArray) and data.dtype.kind != "V"  # the mask of a record is a record
+    there = ~np.ma.getmaskarray(values) if masked else np.ones(len(data), dtype=bool)
+    if data.dtype.kind in "iufb" and not as_text:
+        with np.errstate(all="ignore"):  # a signalling NaN
+            numbers = data.astype(np.float64)
+        return numbers, there & ~np.isnan(numbers)
+    texts = _texts(data)
+    if texts.dtype.kind == "O":
+        there = there & np.fromiter((text is not None for text in texts), dtype=bool, count=len(texts))
+    if as_text:
+        return texts, there
+    there[there] = [bool(text.strip()) for text in texts[there].tolist()]
+    found = _numbers(texts, there)
+    return (texts, there) if found is None else (found, there & ~np.isnan(found))
+
+
+def _texts(data: NDArray[Any]) -> NDArray[Any]:
+    """Each cell as a text; None where it is none."""
+    if data.dtype.kind == "U":
+        return data
+    if data.dtype.kind in "Mm":
+        dates = data.astype(str).astype(object)
+        dates[np.isnat(data)] = None
+        return dates
+    cells = data.astype(object, copy=False)
+    return cells if set(map(type, cells)) <= {str, type(None)} else each(cells, _text, None, object)
+
+
+def _text(cell: Any) -> str | None:
+    """One cell as a text; it may raise anything, which ``each`` takes for a missing value."""
+    kind = type(cell)
+    if issubclass(kind, str):
+        return str.__str__(cell)
+    if issubclass(kind, bytes | bytearray):
+        return bytes(cell).decode()
+    if cell is None or issubclass(kind, CONTAINERS):
+        return None
+    if issubclass(kind, bool | np.bool_):
+        return str(bool(cell))
+    number: Any = real(cell)
+    if number is not None:
+        return None if number != number else _numeral(number)
+    return str(cell) if cell == cell else None  # a date, an interval of pandas, NaT, NA
+
+
+def _numeral(number: Any) -> str:
+    """A number as a text that reads as the nearest double, infinity where it is too large."""
+    try:
+        return str(float(number) if isinstance(number, Fraction) else number)
+    except (OverflowError, ValueError):  # Python writes whole numbers of some thousand digits only
+        return "inf" if number > 0 else "-inf"
+
+
+def number_of(text: str) -> float:
+    """What a text reads as, truth values as 1 and 0; a ValueError, which quotes the text, where it is no number."""
+    word = text.lower()
+    return float(TRUTH.get(word, word))
 
 
 def _numbers(texts: NDArray[Any], there: NDArray[np.bool_]) -> NDArray[np.float64] | None:
     """Texts as numbers, truth values among them; None if one of them is something else."""
     found = np.full(len(texts), np.nan)
-    lower = np.strings.lower(texts[there])
     try:
-        found[there] = np.where(lower == "true", "1", np.where(lower == "false", "0", lower)).astype(np.float64)
+        found[there] = [number_of(text) for text in texts[there].tolist()]
     except ValueError:
         return None
     return found

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.party_rows import Batch, PartyRows
+from flou.joint.estimators.party_rows import Batch, PartyRows, number_of
 from flou.parameters import shown
 
 __all__ = ["MISSING", "UNKNOWN", "Levels", "RowByRow", "read_numbers"]
@@ -26,14 +26,12 @@ Floats: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = str | int | bool
 
 UNKNOWN, MISSING = -1, -2
-TRUTH = {"true": "1", "false": "0"}
 
 
 def _number(text: str) -> float | None:
     """What a text reads as, by the rules of ``party_rows.py``; None where it is no number."""
-    word = text.lower()
     try:
-        return float(np.array([TRUTH.get(word, word)]).astype(np.float64)[0])
+        return number_of(text)
     except ValueError:
         return None
 

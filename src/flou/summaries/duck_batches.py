@@ -32,4 +32,4 @@ def values_in_batches(relation: DuckDBPyRelation | Select) -> Iterator[list[NDAr
         return
     rows: Iterator[Any] = iter(relation.iter_rows() if hasattr(relation, "iter_rows") else relation.fetchall())
     while found := list(itertools.islice(rows, BATCH)):
-        yield [np.array(values) for values in zip(*found, strict=True)]
+        yield [np.fromiter(values, dtype=object, count=len(values)) for values in zip(*found, strict=True)]

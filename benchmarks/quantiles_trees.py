@@ -8,7 +8,7 @@ Mean rank errors on ten kinds of data: five shapes, each between bounds that fit
 which nobody knows who has not seen the data. "seen" are the rows times epsilon, twice that under add-remove. The joint
 draw gets nine tenths of epsilon, as it does by default where the number of rows is public; trees get all, because their
 intervals are free. "focused" is two trees, the second one around the quantiles. What is chosen by default
-(src/flou/central/quantile_plan.py) follows from the geometric means over all kinds of data.
+(src/flou/central/quantiles/plan.py) follows from the geometric means over all kinds of data.
 
 With --values the grid holds few possible values (answers from 1 to 5, ages, rounded salaries), and there are trees with
 a leaf for each of them. Rows are all equal, or of four values, or spread over more of them in four ways. One quantile
@@ -36,7 +36,7 @@ from rich.table import Table
 
 import flou
 from flou.bits import SYSTEM
-from flou.central.quantile_plan import QuantilePlan
+from flou.central.quantiles.plan import QuantilePlan
 from flou.mechanisms.quantiles import PermuteAndFlipQuantile, SortedRecords, Tree
 from harness import machine
 from harness.environments import BENCHMARKS

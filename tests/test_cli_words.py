@@ -28,7 +28,7 @@ from flou.central import (
     Total,
     quartiles,
 )
-from flou.central.quantile_calls import FIVE
+from flou.central.quantiles.calls import FIVE
 from flou.summaries.condition import Comparison
 from flou.summaries.tokens import tokens
 

@@ -12,8 +12,8 @@ from flou.domain.toml import file_text, parsed
 from flou.errors import FlouError, InvalidData, instead
 from flou.joint.agreement.canonical import encode
 from flou.summaries import rows_of
+from flou.summaries.duck.text_file import text_sql
 from flou.summaries.rows import quiet
-from flou.summaries.text_file import text_sql
 
 CANARY = "canary-8431"
 

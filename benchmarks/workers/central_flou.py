@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import flou
-from flou.summaries import duck_engine
+from flou.summaries.duck import engine as duck_engine
 from harness.tasks import Timed, task
 from workers.central_data import BINS, DEPARTMENTS, EPSILON, LOWER, UPPER, error_a_bin, path, relative_error, salaries
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import flou
-from flou.central.bins import ONE_BY_ONE, Runs, binned, for_histogram, names_of
+from flou.central.counts.bins import ONE_BY_ONE, Runs, binned, for_histogram, names_of
 from flou.domain import Categories, Integers, Interval
 from flou.errors import InvalidParameter
 

@@ -11,7 +11,7 @@ import flou
 from flou.bits import Bits, SeededBits
 from flou.central import Mean
 from flou.central.question import Question
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from privacy.canaries import KINDS, made, schema
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,8 @@ import flou
 from flou import Categories, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Histogram, Price, Table
-from flou.central.consistent import adding_up_to
-from flou.summaries.array_rows import ArrayRows
+from flou.central.counts.consistency import adding_up_to
+from flou.summaries.array.rows import ArrayRows
 
 
 def projected(total: int, noisy) -> list[Fraction]:

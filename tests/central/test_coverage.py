@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, poisson
 
-from flou.central.counting import CountUncertainty
+from flou.central.counts.counting import CountUncertainty
 from flou.laws import DiscreteGaussian, DiscreteLaplace
 from flou.reproduce.coverage import EPSILONS, ROWS, Cell, Coverage, cells, enough, not_too_much, simulate
 from flou.reproduce.coverage_summary import Result, by_line, exceptions, shortfalls, summaries

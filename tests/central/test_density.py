@@ -13,9 +13,9 @@ import flou
 from flou import Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Density, Price, Table
-from flou.central.density import CELLS, UNIT, cosines, farthest
+from flou.central.counts.density import CELLS, UNIT, cosines, farthest
 from flou.central.public_facts import PublicFacts
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 
 RELATIONS = ("add-remove", "substitute")
 

@@ -17,7 +17,7 @@ import flou
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Ecdf
-from flou.central.ecdf import _shape
+from flou.central.quantiles.ecdf import _shape
 from flou.mechanisms.quantiles import Tree
 from flou.mechanisms.quantiles.tree_consistency import prefix_variances, variances
 from mechanisms.quantiles.tiny import RELATIONS, pairs

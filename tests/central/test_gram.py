@@ -11,11 +11,11 @@ from scipy.stats import binom
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Price, Table
-from flou.central.covariance import Correlation, Covariance
-from flou.central.gram import GramNoise
-from flou.central.regression import Regression
+from flou.central.matrices.covariance import Correlation, Covariance
+from flou.central.matrices.gram import GramNoise
+from flou.central.matrices.regression import Regression
 from flou.errors import InvalidParameter
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 
 DOMAINS = {"x": Interval(0, 10), "y": Interval(-20, 60), "k": Integers(0, 3), "b": Boolean(), "g": Categories(["a"])}
 

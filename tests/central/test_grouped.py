@@ -17,7 +17,7 @@ from flou.central.curator import Curator
 from flou.central.in_groups import InGroups
 from flou.central.public_facts import PublicFacts
 from flou.release import verify_chain
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 
 RELATIONS = ("add-remove", "substitute")
 CITIES = {"Wien": 900, "Graz": 500, "other": 400, "Hof": 3}

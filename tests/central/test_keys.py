@@ -16,7 +16,7 @@ from flou.central.curator import Curator
 from flou.central.public_facts import PublicFacts
 from flou.domain import Interval
 from flou.guarantee import ApproxDP
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from goodness import compatible
 from privacy.exhaustive import delta as hockey_stick
 

@@ -6,7 +6,7 @@ import pytest
 import flou
 from central.looks import looking
 from flou.bits import SeededBits
-from flou.central.looked_up import Groups, LookedUp
+from flou.central.quantiles.second_look import Groups, LookedUp
 from flou.mechanisms.quantiles import SortedRecords
 
 

@@ -11,12 +11,12 @@ import pytest
 from flou import Boolean, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Price
-from flou.central.mean import MeanUncertainty
-from flou.central.moment_noise import MomentNoise
+from flou.central.moments.mean import MeanUncertainty
+from flou.central.moments.moment_noise import MomentNoise
+from flou.central.moments.total import TotalUncertainty
 from flou.central.public_facts import PublicFacts
-from flou.central.total import TotalUncertainty
 from flou.mechanisms import Laplace
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from flou.summaries.moments import OF_MEANS, OF_TOTALS, MomentGrid, Moments
 from privacy.exhaustive import neighbours, tables
 

@@ -9,10 +9,10 @@ import flou
 from flou import Interval, Schema
 from flou.bits import SeededBits
 from flou.central import OuterBounds, Table
-from flou.central.outer_bounds import EDGES, OUTERMOST, placed
+from flou.central.counts.outer_bounds import EDGES, OUTERMOST, placed
 from flou.central.public_facts import PublicFacts
 from flou.mechanisms import AboveThreshold
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from privacy.exhaustive import neighbours, tables
 
 RELATIONS = ("add-remove", "substitute")

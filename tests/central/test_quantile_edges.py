@@ -9,7 +9,7 @@ import pytest
 
 import flou
 from flou.bits import SeededBits
-from flou.central.quantile_grid import COARSE, QuantileGrid
+from flou.central.quantiles.grid import COARSE, QuantileGrid
 from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
 

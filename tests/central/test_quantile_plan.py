@@ -13,7 +13,7 @@ import pytest
 
 import flou
 from flou.bits import SeededBits
-from flou.central.quantile_plan import QuantilePlan
+from flou.central.quantiles.plan import QuantilePlan
 from flou.mechanisms.quantiles import SortedRecords, Tree
 
 RELATIONS = ("add-remove", "substitute")

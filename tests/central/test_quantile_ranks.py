@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flou.bits import SeededBits
-from flou.central.quantile_ranks import RankMeasurement, Ranks, edges_around
+from flou.central.quantiles.ranks import RankMeasurement, Ranks, edges_around
 from flou.laws.normal import binomial_quantile
 from flou.mechanisms.quantiles import SortedRecords, Tree
 from flou.mechanisms.quantiles.runs import Runs

@@ -10,7 +10,7 @@ import pytest
 import flou
 from flou.bits import SeededBits
 from flou.central.few_rows import few_rows
-from flou.central.quantile_notes import NARROWER, UNPAID
+from flou.central.quantiles.notes import NARROWER, UNPAID
 from flou.errors import InvalidParameter
 
 

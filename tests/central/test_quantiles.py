@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import flou
 from central.looks import looking
 from flou.bits import SeededBits
-from flou.central.looked_up import LookedUp
-from flou.central.quantile_grid import QuantileGrid
-from flou.central.quantile_plan import METHODS, SINGLE, QuantilePlan
+from flou.central.quantiles.grid import QuantileGrid
+from flou.central.quantiles.plan import METHODS, SINGLE, QuantilePlan
+from flou.central.quantiles.second_look import LookedUp
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace
 from flou.mechanisms.quantiles import SortedRecords, Tree

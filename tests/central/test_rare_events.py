@@ -17,10 +17,10 @@ from central.test_coverage import is_enough
 from flou import Boolean, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Price
-from flou.central.mean import MeanUncertainty
-from flou.central.moment_noise import MomentNoise, NoisyMoments
+from flou.central.moments.mean import MeanUncertainty
+from flou.central.moments.moment_noise import MomentNoise, NoisyMoments
+from flou.central.moments.total import TotalUncertainty
 from flou.central.public_facts import PublicFacts
-from flou.central.total import TotalUncertainty
 from flou.reproduce.coverage import Cell, simulate
 from flou.summaries.moments import MomentGrid
 from flou.theory import least_favourable

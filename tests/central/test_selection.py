@@ -13,11 +13,11 @@ import flou
 from flou import Boolean, Categories, Integers, Schema
 from flou.bits import SeededBits
 from flou.central import MajorityAnswer, Mode, Table, TopK
+from flou.central.counts.selection import _Flip, _least, _Vote
 from flou.central.curator import Curator
 from flou.central.public_facts import PublicFacts
-from flou.central.selection import _Flip, _least, _Vote
 from flou.mechanisms import PermuteAndFlip
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from goodness import compatible
 from privacy.exhaustive import neighbours, tables
 

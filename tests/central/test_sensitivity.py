@@ -11,13 +11,13 @@ import pytest
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.central import Count, Density, Histogram, Price
-from flou.central.bernstein import UNIT, BernsteinGrid, BernsteinNoise, weights
-from flou.central.density import CELLS, cosines, farthest, largest
-from flou.central.gram import GramNoise
-from flou.central.moment_noise import MomentNoise
+from flou.central.counts.density import CELLS, cosines, farthest, largest
+from flou.central.matrices.gram import GramNoise
+from flou.central.moments.bernstein import UNIT, BernsteinGrid, BernsteinNoise, weights
+from flou.central.moments.moment_noise import MomentNoise
 from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity, root
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from flou.summaries.moments import MomentGrid
 
 RELATIONS = ("add-remove", "substitute")

@@ -152,7 +152,7 @@ def test_bad_parameters_charge_nothing():
 def test_the_charge_stands_when_the_engine_fails():
     """Once rows may have been read nothing is given back."""
 
-    class Broken(flou.summaries.array_rows.ArrayRows):
+    class Broken(flou.summaries.array.rows.ArrayRows):
         def collect(self, requests):  # noqa: ARG002
             raise InvalidData("The engine stopped.", "It may have read rows.", "Try again.")
 

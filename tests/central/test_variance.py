@@ -16,10 +16,10 @@ import flou
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Price, StandardDeviation, Table, Variance
-from flou.central.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, weights
+from flou.central.moments.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, weights
+from flou.central.moments.variance import NoisyVariance
 from flou.central.public_facts import PublicFacts
-from flou.central.variance import NoisyVariance
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from flou.theory.noise_and_sampling import Spread
 from flou.theory.tails import accepted_end, two_sided
 

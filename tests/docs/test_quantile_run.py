@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from docs.pages import ROOT
-from flou.central.quantile_plan import QuantilePlan
+from flou.central.quantiles.plan import QuantilePlan
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import numpy as np
 import flou
 from flou.central import short, short_quantiles
 from flou.central.grouped import GroupedTable
-from flou.central.quantile_plan import METHODS, SINGLE
+from flou.central.quantiles.plan import METHODS, SINGLE
 from flou.central.table import Table
 from flou.release import Release
 from summaries.engines import Made

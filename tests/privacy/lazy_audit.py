@@ -16,7 +16,7 @@ from scipy.stats import beta
 import flou
 from flou.bits import SeededBits
 from flou.central import Histogram
-from flou.summaries import lazy_codes
+from flou.summaries.lazy import codes as lazy_codes
 
 EPSILON, ALPHA, TOGETHER = 1, 1e-3, 100
 

@@ -14,14 +14,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import flou.central.moment_noise as moment_noise
+import flou.central.moments.moment_noise as moment_noise
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.central import Count, Covariance, Density, Histogram, Mean, Price, Total, Variance
 from flou.central.public_facts import PublicFacts
 from flou.guarantee import ZCDP, ApproxDP, PureDP
 from flou.laws import DiscreteGaussian, RoundedGaussian
 from flou.mechanisms import Gaussian, Laplace
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from privacy.exhaustive import delta, neighbours, renyi, tables
 
 RELATIONS = ("add-remove", "substitute")

@@ -20,7 +20,7 @@ import flou
 from flou.bits import SeededBits
 from flou.central.curator import Curator
 from flou.release.uncertainty import Certain
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from flou.summaries.request import Code
 from privacy.reachable import in_bytes, reached, sightings, strangers
 

@@ -16,7 +16,7 @@ from flou.bits import SeededBits
 from flou.central import Correlation, Keys, Mean, Quantiles, Variance
 from flou.central.grouped import GroupedTable
 from flou.central.in_groups import InGroups
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from privacy import canaries
 from privacy.canaries import CALLS, CANARIES, KINDS, OF_ALL, OF_GROUPS, ORDINARY, QUANTILES, made, schema, selected
 from privacy.reachable import in_bytes, reached, sightings, strangers

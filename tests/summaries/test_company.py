@@ -16,7 +16,8 @@ import pytest
 
 import flou
 from flou.domain import Boolean, Categories, Integers, Interval
-from flou.summaries import Code, Counts, lazy_codes, rows_of
+from flou.summaries import Code, Counts, rows_of
+from flou.summaries.lazy import codes as lazy_codes
 from summaries.company import DOMAINS, MOMENTS, SIZES, rows_for
 from summaries.conftest import FOREIGN
 from summaries.engines import Made

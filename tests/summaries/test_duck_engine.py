@@ -9,7 +9,7 @@ import pytest
 
 from flou.domain import Integers
 from flou.summaries import rows_of
-from flou.summaries.duck_engine import _ENGINE, connected
+from flou.summaries.duck.engine import _ENGINE, connected
 from flou.summaries.request import Code, Counts
 
 COUNTS = [Counts((Code("x", Integers(0, 9)),))]

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flou.domain import Categories, Integers, Interval
-from flou.summaries import Code, Counts, MomentGrid, Sums, column, duck_query, duck_rows, rows_of, source
-from flou.summaries.duck_query import AVERAGED, LIMBS, SUMMED, Query
+from flou.summaries import Code, Counts, MomentGrid, Sums, column, rows_of, source
+from flou.summaries.duck import query as duck_query
+from flou.summaries.duck import rows as duck_rows
+from flou.summaries.duck.query import AVERAGED, LIMBS, SUMMED, Query
 from flou.summaries.moments import OF_MEANS, OF_TOTALS
 from summaries.engines import Made, as_duckdb
 

@@ -17,7 +17,7 @@ from pathlib import Path
 tempfile.tempdir = sys.argv[1]
 import os
 os.umask(0)
-from flou.summaries.duck_engine import connected
+from flou.summaries.duck.engine import connected
 found = connected(local=True).execute("SELECT current_setting('temp_directory')").fetchone()[0]
 connection = connected(local=True)
 connection.execute("SET memory_limit = '60MB'; SET threads = 1")

@@ -10,7 +10,10 @@ import pytest
 
 from flou.domain import Categories, Integers, Interval
 from flou.errors import InvalidParameter
-from flou.summaries import Code, Counts, MomentGrid, Sums, array_rows, duck_query, duck_sql, rows_of
+from flou.summaries import Code, Counts, MomentGrid, Sums, rows_of
+from flou.summaries.array import rows as array_rows
+from flou.summaries.duck import query as duck_query
+from flou.summaries.duck import sql as duck_sql
 from flou.summaries.edges import ends
 from summaries.engines import Made, as_duckdb
 

@@ -168,7 +168,7 @@ def test_databases_that_ignore_case_are_refused():
     """They would show the spelling of a single row."""
     from types import SimpleNamespace
 
-    from flou.summaries.lazy_rows import _require_exact_texts
+    from flou.summaries.lazy.rows import _require_exact_texts
 
     for name in ("mysql", "mssql"):
         native = SimpleNamespace(get_backend=lambda name=name: SimpleNamespace(name=name))

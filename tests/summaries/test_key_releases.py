@@ -12,7 +12,7 @@ import pytest
 import flou
 from flou import ApproxDP, Interval, Schema
 from flou.bits import SeededBits
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from summaries.engines import HOSTILE, Made
 
 NAMES = [name for name in HOSTILE if name][:5]
@@ -88,7 +88,7 @@ def test_no_value_in_a_message(source, monkeypatch):
     def fails(*_, **__):
         raise RuntimeError(secret)
 
-    for target in ("flou.summaries.duck_rows.DuckRows._fetched", "flou.summaries.lazy_rows._fetched"):
+    for target in ("flou.summaries.duck.rows.DuckRows._fetched", "flou.summaries.lazy.rows._fetched"):
         monkeypatch.setattr(target, fails)
     if isinstance(table._rows, ArrayRows):  # Python counts, element by element, and nothing is raised because of one
         assert table.keys("city", epsilon=1, delta=1e-6).labels == ()

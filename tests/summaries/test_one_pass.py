@@ -13,10 +13,12 @@ from polars.io.plugins import register_io_source
 import flou
 from flou.bits import SeededBits
 from flou.central import Count, Histogram, Mean
-from flou.central.outer_bounds import EDGES, OuterBounds
+from flou.central.counts.outer_bounds import EDGES, OuterBounds
 from flou.domain import Boolean, Categories, Integers, Interval
-from flou.summaries import Code, Counts, Sums, lazy_pass, lazy_rows, rows_of
-from flou.summaries.lazy_pass import Pass, planned
+from flou.summaries import Code, Counts, Sums, rows_of
+from flou.summaries.lazy import rows as lazy_rows
+from flou.summaries.lazy import shared_pass as lazy_pass
+from flou.summaries.lazy.shared_pass import Pass, planned
 from flou.summaries.moments import MomentGrid
 from summaries.engines import SPECIAL, Made
 

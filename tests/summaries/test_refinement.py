@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from flou.central.outer_bounds import OuterBounds
+from flou.central.counts.outer_bounds import OuterBounds
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.summaries import Code
-from flou.summaries.refinement import MOST_PLACES, Refinement, merged, most_places
+from flou.summaries.lazy.refinement import MOST_PLACES, Refinement, merged, most_places
 from summaries.engines import SPECIAL
 
 POWERS = tuple(request.codes[0].domain for request in OuterBounds("x", 1).requests(None))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flou
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from flou.summaries.request import Code, Counts
 
 FINE = flou.Interval(0, 100, cells=2**31, missing=7)

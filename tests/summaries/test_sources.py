@@ -20,7 +20,8 @@ import pytest
 
 from flou.domain import Categories, Integers, Interval
 from flou.errors import InvalidData
-from flou.summaries import Code, Counts, MomentGrid, Sums, column, duck_sql, rows_of
+from flou.summaries import Code, Counts, MomentGrid, Sums, column, rows_of
+from flou.summaries.duck import sql as duck_sql
 from flou.summaries.rows import quiet
 from summaries.engines import KINDS, Made
 

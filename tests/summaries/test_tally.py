@@ -12,9 +12,9 @@ import pytest
 
 import flou
 from flou.summaries import rows_of
-from flou.summaries.duck_sql import ColumnSQL
+from flou.summaries.duck.spans import rows_sql
+from flou.summaries.duck.sql import ColumnSQL
 from flou.summaries.request import Code
-from flou.summaries.spans_sql import rows_sql
 from summaries.engines import Made
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import flou
-from flou.summaries.array_rows import ArrayRows
-from flou.summaries.duck_rows import DuckRows
-from flou.summaries.lazy_rows import LazyRows
+from flou.summaries.array.rows import ArrayRows
+from flou.summaries.duck.rows import DuckRows
+from flou.summaries.lazy.rows import LazyRows
 from privacy.canaries import CANARIES, FEW, KINDS, ORDINARY, made, schema
 from privacy.reachable import in_bytes, reached, sightings, strangers
 

@@ -39,9 +39,9 @@ from flou.central import (
     deciles,
     quartiles,
 )
-from flou.central.bins import for_histogram
-from flou.central.ecdf import POINTS
-from flou.central.quantile_calls import FIVE, OUTER
+from flou.central.counts.bins import for_histogram
+from flou.central.quantiles.calls import FIVE, OUTER
+from flou.central.quantiles.ecdf import POINTS
 from flou.domain import Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter

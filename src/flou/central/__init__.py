@@ -1,26 +1,26 @@
 """Statistics for a trusted curator: any table in, an answer with its error, its cost and its certificate out."""
 
 from flou.central.budget import Budget
-from flou.central.count import Count, GroupCounts, Histogram
-from flou.central.covariance import Correlation, Covariance
-from flou.central.density import Density
-from flou.central.ecdf import Ecdf
+from flou.central.counts.count import Count, GroupCounts, Histogram
+from flou.central.counts.density import Density
+from flou.central.counts.grouped_histogram import GroupedHistogram
+from flou.central.counts.keys import Keys
+from flou.central.counts.outer_bounds import OuterBounds
+from flou.central.counts.selection import MajorityAnswer, Mode, TopK
 from flou.central.grouped import GroupedTable
-from flou.central.grouped_histogram import GroupedHistogram
-from flou.central.keys import Keys
-from flou.central.mean import Mean
-from flou.central.outer_bounds import OuterBounds
+from flou.central.matrices.covariance import Correlation, Covariance
+from flou.central.matrices.regression import Regression
+from flou.central.moments.mean import Mean
+from flou.central.moments.total import Total
+from flou.central.moments.variance import StandardDeviation, Variance
 from flou.central.price import Price
-from flou.central.quantile_calls import deciles, quartiles
-from flou.central.quantiles import Quantiles, Range
+from flou.central.quantiles.calls import deciles, quartiles
+from flou.central.quantiles.ecdf import Ecdf
+from flou.central.quantiles.quantiles import Quantiles, Range
 from flou.central.question import Question
-from flou.central.regression import Regression
-from flou.central.selection import MajorityAnswer, Mode, TopK
 from flou.central.short import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
 from flou.central.short_quantiles import boxplot, ecdf, iqr, median, quantile, quantiles
 from flou.central.table import Table, open_table
-from flou.central.total import Total
-from flou.central.variance import StandardDeviation, Variance
 
 __all__ = [
     "Budget",

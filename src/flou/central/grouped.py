@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flou.central.count import GroupCounts
-from flou.central.grouped_histogram import GroupedHistogram
+from flou.central.counts.count import GroupCounts
+from flou.central.counts.grouped_histogram import GroupedHistogram
+from flou.central.counts.keys import Selection
 from flou.central.in_groups import InGroups
-from flou.central.keys import Selection
-from flou.central.mean import Mean
+from flou.central.moments.mean import Mean
+from flou.central.moments.total import Total
+from flou.central.moments.variance import StandardDeviation, Variance
 from flou.central.price import Given, Price
-from flou.central.quantile_calls import QuantileCalls
+from flou.central.quantiles.calls import QuantileCalls
 from flou.central.question import Question
-from flou.central.total import Total
-from flou.central.variance import StandardDeviation, Variance
 from flou.domain import Interval
 from flou.errors import InvalidParameter
 from flou.release import Release

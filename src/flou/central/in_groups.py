@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.central.counts.keys import Selection
 from flou.central.curator import Curator
-from flou.central.keys import Selection
 from flou.central.public_facts import PublicFacts
 from flou.central.question import Draft, Question
 from flou.domain import Boolean, Categories

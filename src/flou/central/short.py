@@ -10,7 +10,7 @@ from flou.domain import Boolean, Categories, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.parameters import Number, Relation
 from flou.release import Release
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 
 __all__ = [
     "NAME",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from flou.central.ecdf import POINTS
-from flou.central.quantiles import INTERVALS
+from flou.central.quantiles.ecdf import POINTS
+from flou.central.quantiles.quantiles import INTERVALS
 from flou.central.short import NAME, one_column
 from flou.central.table import Table
 from flou.domain import Interval

@@ -8,22 +8,22 @@ from typing import Any
 
 from flou.bits import SYSTEM, Bits
 from flou.central.budget import Budget
-from flou.central.count import Count, Histogram
-from flou.central.covariance import Correlation, Covariance
+from flou.central.counts.count import Count, Histogram
+from flou.central.counts.density import Density
+from flou.central.counts.keys import Keys
+from flou.central.counts.outer_bounds import OuterBounds
+from flou.central.counts.selection import MajorityAnswer, Mode, TopK
 from flou.central.curator import Curator
-from flou.central.density import Density
 from flou.central.grouped import GroupedTable
-from flou.central.keys import Keys
-from flou.central.mean import Mean
-from flou.central.outer_bounds import OuterBounds
+from flou.central.matrices.covariance import Correlation, Covariance
+from flou.central.matrices.regression import Regression
+from flou.central.moments.mean import Mean
+from flou.central.moments.total import Total
+from flou.central.moments.variance import StandardDeviation, Variance
 from flou.central.price import Given, Price
 from flou.central.public_facts import PublicFacts, source_of
-from flou.central.quantile_calls import QuantileCalls
+from flou.central.quantiles.calls import QuantileCalls
 from flou.central.question import Draft, Question
-from flou.central.regression import Regression
-from flou.central.selection import MajorityAnswer, Mode, TopK
-from flou.central.total import Total
-from flou.central.variance import StandardDeviation, Variance
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee

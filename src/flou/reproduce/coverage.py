@@ -26,14 +26,14 @@ import numpy as np
 
 from flou.bits import SeededBits
 from flou.central import Price, Table
-from flou.central.column_question import ColumnUncertainty
-from flou.central.counting import CountUncertainty
+from flou.central.counts.counting import CountUncertainty
+from flou.central.moments.column_question import ColumnUncertainty
 from flou.domain import Interval, Schema
 from flou.parameters import Relation
 from flou.release import Uncertainty
 from flou.reproduce.populations import FULL, HARD, POPULATIONS, Floats
 from flou.reproduce.subjects import SUBJECTS
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 
 __all__ = ["Cell", "Coverage", "cells", "enough", "not_too_much", "simulate"]
 

@@ -5,7 +5,7 @@ Rule       texts are themselves (bytes are read as UTF-8), whole numbers up to 2
 None       NULL, NaN, fractions, dates, the empty text (in a text file it is NULL), texts that no file can hold
 Files      a cell of a text file is a text: its type is not guessed, so that "1" and "1.0" are two keys
 
-Which keys there are is private. ``Rows.key_counts`` hands them over exactly, for ``central/keys.py`` alone.
+Which keys there are is private. ``Rows.key_counts`` hands them over exactly, for ``central/counts/keys.py`` alone.
 
 Limits     engines that compare texts without regard to case would show the spelling of one row: MySQL and SQL Server
            are refused, and columns of other databases must keep their exact collation
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from flou.domain.column import is_numeric, real
 
 if TYPE_CHECKING:
-    from flou.summaries.duck_sql import ColumnSQL
+    from flou.summaries.duck.sql import ColumnSQL
 
 __all__ = ["Key", "KeyCounts", "counted", "key_of", "key_sql", "listed"]
 

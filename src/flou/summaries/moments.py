@@ -10,7 +10,7 @@ Small whole-number domains are exact. Otherwise T comes from a grid of K / 2 cel
 pushes a row past K by at most twice that. ``bound`` includes it.
 
 The grid moves a value by at most half a cell, and a mean as well. A mean has 2^26 cells, so that the sum of a hundred
-million rows is exact in one double (``duck_query.py``): at the worst, when all rows are moved the same way, that is
+million rows is exact in one double (``duck/query.py``): at the worst, when all rows are moved the same way, that is
 2^-27 = 0.75e-8 of the range, next to a noise of about 1.4e-8 for so many rows at epsilon = 1, and far less where values
 fall anywhere in their cells. Intervals include the worst. A total adds up what n rows are moved by, and where it counts
 from zero nobody knows n: it has 2^31 cells, and is moved by 2^-32 n of the range, a fortieth of it for n = 10^8.

@@ -72,7 +72,7 @@ class Rows(ABC):
     def key_counts(self, column: str, least: int = 1) -> KeyCounts:
         """The keys of a column (``keys.py``) that at least so many rows have, in any order, each with its rows.
 
-        Unlike everything else that leaves an engine, the keys are private: they are for ``central/keys.py`` alone.
+        Unlike all else that leaves an engine, the keys are private: they are for ``central/counts/keys.py`` alone.
         """
 
     @abstractmethod

@@ -2,7 +2,8 @@
 
 Tables in memory (arrays, lists, pandas, Polars, Arrow) are read through NumPy; files and DuckDB relations by DuckDB's
 SQL, larger than memory and in one pass; lazy frames (Polars, Spark, Ibis) by narwhals expressions. Types come from the
-schema, never from a look at the values: a CSV file is read as text, and each column by its domain (``text_file.py``).
+schema, never from a look at the values: a CSV file is read as text (``duck/text_file.py``), and each column by its
+domain.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from flou.errors import InvalidData
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from flou.summaries.rows import Rows
 
 __all__ = ["rows_of"]
@@ -41,10 +42,10 @@ def rows_of(source: Any) -> Rows:
 
 
 def _relation(source: Any) -> Rows:
-    from flou.summaries.duck_rows import DuckRows
-    from flou.summaries.duck_select import USERS
+    from flou.summaries.duck.rows import DuckRows
+    from flou.summaries.duck.select import USERS
+    from flou.summaries.lazy.text_scan import require_no_text_scan
     from flou.summaries.rows import quiet
-    from flou.summaries.text_scan import require_no_text_scan
 
     with USERS, quiet("duckdb"):
         require_no_text_scan(source, "duckdb")
@@ -53,12 +54,12 @@ def _relation(source: Any) -> Rows:
 
 def _file(path: str) -> Rows:
     """A file, or several by a pattern such as ``data/2026-*.parquet``; the connection lives as long as its rows."""
-    from flou.summaries.duck_engine import connected, lenient
-    from flou.summaries.duck_rows import DuckRows
-    from flou.summaries.duck_select import Select
-    from flou.summaries.duck_sql import literal
+    from flou.summaries.duck.engine import connected, lenient
+    from flou.summaries.duck.rows import DuckRows
+    from flou.summaries.duck.select import Select
+    from flou.summaries.duck.sql import literal
+    from flou.summaries.duck.text_file import text_sql
     from flou.summaries.rows import quiet
-    from flou.summaries.text_file import text_sql
 
     name = path.lower()
     if not name.endswith((*_TEXT_FILES, ".parquet")):
@@ -112,9 +113,9 @@ def _require_names(source: Any) -> None:
 def _frame(source: Any) -> Rows:
     import narwhals as nw
 
-    from flou.summaries.lazy_rows import LazyRows
+    from flou.summaries.lazy.rows import LazyRows
+    from flou.summaries.lazy.text_scan import require_no_text_scan
     from flou.summaries.rows import quiet
-    from flou.summaries.text_scan import require_no_text_scan
 
     with quiet(type(source).__module__.split(".")[0]):
         if not type(source).__module__.startswith("polars"):  # where names are unique, and to list them is work

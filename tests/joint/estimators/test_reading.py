@@ -20,7 +20,7 @@ from flou.joint.estimators.reading import Reading
 from flou.joint.estimators.registry import ESTIMATORS
 from flou.joint.session.party import PartySession
 from flou.joint.session.simulate import simulate
-from flou.summaries.array_rows import ArrayRows
+from flou.summaries.array.rows import ArrayRows
 from flou.summaries.condition import named
 from joint.every_program import PROGRAMS, planned, table
 

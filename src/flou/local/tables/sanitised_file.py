@@ -20,7 +20,7 @@ from flou.domain import Boolean, Categories, Domain, Interval
 from flou.errors import InvalidParameter
 from flou.mechanisms.mechanism import Integers
 from flou.parameters import shown
-from flou.summaries.duck_sql import literal
+from flou.summaries.duck.sql import literal
 from flou.summaries.rows import quiet
 
 __all__ = ["checked_path", "written"]

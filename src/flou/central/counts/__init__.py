@@ -1,0 +1,1 @@
+"""Counts, histograms, densities, private keys and most common values."""

@@ -1,0 +1,257 @@
+"""Density of a column: a truncated cosine series with noisy coefficients.
+
+Law        f(t) = 1 + 2 sum over j <= J of c_j cos(j pi t), c_j the noisy mean of cos(j pi t); below zero it is zero
+Guarantee  that of the price, in total
+Why        the cosines are integers of a public table; the norms of its lines, or the largest distance of two lines
+           where the number of rows is public, are computed from the table itself. The L2 norm grows like sqrt(J) where
+           the L1 norm grows like J, so that with a delta or a rho Gaussian noise is soon the smaller one
+Error      a band at each point: noises of a known law, and sampling; it is about the truncated series, and
+           what the series leaves out (the bias) depends on the smoothness of the law, which nobody knows
+Numerics   exact integers on a grid of 2^11 cells until the noise is drawn
+Limits     J is given, or a public rule: min((n epsilon)^(1/3), 1.5 n^(1/4)) where n is public, with (n / s)^(2/5) for
+           Gaussian noise of deviation s per unit of sensitivity in place of the first; and 8 otherwise
+Source     Wasserman and Zhou (2010); document 003
+Proof      docs/explanation/proofs/density.md
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import SeededBits
+from flou.central.curator import Curator
+from flou.central.price import Noise, Price, described
+from flou.central.priced_question import PricedQuestion
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
+from flou.central.sensitivity import Sensitivity
+from flou.domain import Integers, Interval
+from flou.errors import InvalidParameter
+from flou.laws.law import Floats
+from flou.parameters import Number, integer
+from flou.release import Uncertainty
+from flou.release.uncertainty import Interval as Ends
+from flou.summaries.request import Code, Counts, Request
+
+__all__ = ["Density", "cosines", "farthest", "largest"]
+
+UNIT = 2**20  # a cosine of 1; sums over 2^40 rows stay below 2^62
+CELLS = 2**11
+MOST = 30  # cosines
+DRAWS = 1 << 13  # of the noise, for the band: the error probability is known to a quarter of a percent
+
+
+@lru_cache(maxsize=32)
+def cosines(cells: int, terms: int) -> NDArray[np.int64]:
+    """The public table: round(UNIT cos(j pi t)) for the middles t of the cells (lines) and j = 1, ..., terms."""
+    t = (np.arange(cells) + 0.5) / cells
+    table: NDArray[np.int64] = np.rint(UNIT * np.cos(np.pi * np.multiply.outer(t, np.arange(1, terms + 1)))).astype(
+        np.int64
+    )
+    table.setflags(write=False)
+    return table
+
+
+@lru_cache(maxsize=32)
+def farthest(cells: int, terms: int) -> Sensitivity:
+    """The largest distances of two lines, in both norms, over all pairs."""
+    columns = np.ascontiguousarray(cosines(cells, terms).T)
+    l1 = max(int(np.abs(columns - columns[:, i : i + 1]).sum(axis=0).max()) for i in range(cells))
+    squares = (columns**2).sum(axis=0)
+    products = columns.T.astype(np.float64) @ columns.astype(np.float64)  # below 2^45, so that floats are exact
+    return Sensitivity(l1, int((squares[:, None] + squares - 2 * products.astype(np.int64)).max()))
+
+
+@lru_cache(maxsize=32)
+def largest(cells: int, terms: int) -> Sensitivity:
+    """The largest norms of a line with a 1 for the row itself in front."""
+    table = cosines(cells, terms)
+    return Sensitivity(UNIT + int(np.abs(table).sum(axis=1).max()), UNIT**2 + int((table**2).sum(axis=1).max()))
+
+
+@dataclass(frozen=True)
+class Density(PricedQuestion):
+    """The density of a column between its bounds, at equally spaced points."""
+
+    column: str
+    price: Price | Number
+    terms: int | None = None
+    points: int = 65
+    statistic = "density"
+    proof = "density"
+
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        integer("points", self.points, 2, 2**12)
+        self._code(facts)
+        return self._price.mechanism(self._sensitivity(self._terms(facts), facts), facts)
+
+    def _code(self, facts: PublicFacts) -> tuple[Code, float, float]:
+        domain = facts.domain(self.column)
+        if isinstance(domain, Integers):
+            missing = float(domain.lower + domain.missing_code)
+            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
+        if not isinstance(domain, Interval):
+            raise InvalidParameter(
+                f"Column {self.column!r} has no density.",
+                "Only numbers between bounds have one.",
+                "Ask for its histogram.",
+            )
+        return Code(self.column, domain.fine(CELLS.bit_length() - 1)), domain.lower, domain.upper
+
+    def _terms(self, facts: PublicFacts) -> int:
+        if self.terms is not None:
+            return integer("terms", self.terms, 1, MOST)
+        if facts.known_rows is None:
+            return 8
+        price, n = self._price, float(max(facts.known_rows, 1))
+
+        def rule(balanced: float) -> int:
+            return min(max(round(min(balanced, 1.5 * math.sqrt(math.sqrt(n)))), 1), MOST)
+
+        if price.rho is not None or price.delta is not None:
+            terms = rule((n / float(price.per_unit)) ** 0.4)
+            if price.is_gaussian(self._sensitivity(terms, facts)):
+                return terms
+        assert price.epsilon is not None
+        return rule(math.cbrt(n * float(price.epsilon)))
+
+    @staticmethod
+    def _sensitivity(terms: int, facts: PublicFacts) -> Sensitivity:
+        if facts.known_rows is not None:
+            return farthest(CELLS, terms)  # one row is replaced, and the number of rows stays
+        alone = largest(CELLS, terms)
+        squared = alone.l2_squared
+        if facts.schema.relation == "substitute":  # row by row: one replaces another, or enters, or leaves
+            squared = max(squared, farthest(CELLS, terms).l2_squared)
+        return Sensitivity(facts.changes * alone.l1, facts.rows_per_unit**2 * squared)
+
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        return (Counts((self._code(facts)[0],)),)
+
+    def vector(self, counts: NDArray[Any], facts: PublicFacts) -> list[int]:
+        """The exact sums: UNIT for every row, where their number is not public, and the cosines."""
+        held = np.flatnonzero(counts)
+        sums = [int(c) for c in counts[held] @ cosines(CELLS, self._terms(facts))[held]]
+        return sums if facts.known_rows is not None else [UNIT * int(counts.sum()), *sums]
+
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        mechanism, sensitivity = self.mechanism(facts), self._sensitivity(self._terms(facts), facts)
+        noisy = np.array([mechanism.sample(v, bits=curator.bits) / UNIT for v in self.vector(found[0], facts)])
+        rows = float(noisy[0]) if facts.known_rows is None else float(facts.known_rows)
+        series = noisy[1:] if facts.known_rows is None else noisy
+        _, lower, upper = self._code(facts)
+        band = Band(series, rows, facts.known_rows is None, mechanism, upper - lower, self.points)
+        return Draft(
+            value=np.maximum(band.centre, 0.0) / (upper - lower),
+            uncertainty=band,
+            mechanism=described(
+                self._price,
+                sensitivity,
+                facts,
+                on=f" on {series.size} cosine sums",
+                grid=f"{CELLS} cells, 2^-20 of a row",
+            ),
+            labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, self.points).tolist()),
+            note=f"The band is about a series of {series.size} cosines; what it leaves out is not in the band.",
+            postprocessing=("cosine series", "negative values as 0"),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Band(Uncertainty):
+    """A band around the series, point by point.
+
+    At the true value y of the series at x, (sum over rows of 1 - y + 2 sum_j cos(j pi x) cos(j pi t)) is zero; its
+    released value is noise, whose quantiles come from draws of the exact law (seeded: nothing private depends on them).
+    """
+
+    series: Floats  # noisy sums of cosines, in rows
+    rows: float
+    rows_noisy: bool
+    mechanism: Noise
+    width: float
+    points: int
+
+    @cached_property
+    def _basis(self) -> Floats:
+        """2 cos(j pi x), a line for each point."""
+        x = np.linspace(0.0, 1.0, self.points)
+        return 2 * np.cos(np.pi * np.multiply.outer(x, np.arange(1, self.series.size + 1)))
+
+    @cached_property
+    def centre(self) -> Floats:
+        most = 1 + 2 * self.series.size
+        if self.rows < 1:  # as if uniform
+            return np.ones(self.points)
+        centre: Floats = np.clip(1 + self._basis @ self.series / self.rows, -most, most)
+        return centre
+
+    @cached_property
+    def _noise(self) -> Floats:
+        """Draws of the noise of the rows (the first column) and of the sums."""
+        draws = self.mechanism.noise.sample(
+            (DRAWS, self.series.size + 1), bits=SeededBits("flou.central.density")
+        )
+        noise: Floats = draws / UNIT
+        noise[:, 0] *= self.rows_noisy
+        return noise
+
+    @cached_property
+    def _sampling(self) -> Floats:
+        """The standard deviations of the sums over samples, at each point, if the density is as released."""
+        t = (np.arange(256) + 0.5) / 256
+        cosine = np.cos(np.pi * np.multiply.outer(np.arange(1, self.series.size + 1), t))
+        density = np.maximum(1 + 2 * self.series / max(self.rows, 1.0) @ cosine, 0.05)
+        kernel = 1 + self._basis @ cosine  # (points, t)
+        mass = density / density.sum()
+        spread = kernel**2 @ mass - (kernel @ mass) ** 2
+        found: Floats = np.sqrt(max(self.rows, 1.0) * np.maximum(spread, 0.0))
+        return found
+
+    def _interval(self, level: float, sampling: bool) -> Ends:
+        most, alpha = 1.0 + 2 * self.series.size, 1 - level
+        careful = 1 - alpha + 2 * np.sqrt(alpha * (1 - alpha) / DRAWS)  # two standard errors of the draws
+        linear = self._noise[:, 1:] @ self._basis.T  # (draws, points)
+        if sampling:
+            from scipy.special import ndtri
+
+            order = np.argsort(SeededBits("flou.central.counts.density.normal").words(DRAWS), kind="stable")
+            linear = linear + np.multiply.outer(ndtri((order + 0.5) / DRAWS), self._sampling)
+        lost = float(np.quantile(np.abs(self._noise[:, 0]), careful))
+        if self.rows < max(4 * lost, 1.0):  # too few rows next to the noise in their number
+            return np.zeros(self.points), np.full(self.points, most / self.width)
+        ends: list[Floats] = []
+        for sign in (-1.0, 1.0):
+            y = self.centre
+            for _ in range(4):  # the noise in rows times (1 - y) is part of it: a contraction by 1/4 or less
+                reach = np.quantile(np.abs(linear + np.multiply.outer(self._noise[:, 0], 1 - y)), careful, axis=0)
+                y = np.clip(self.centre + sign * reach / self.rows, -most, most)
+            ends.append(np.maximum(y, 0.0) / self.width)
+        return ends[0], ends[1]
+
+    @cached_property
+    def _known(self) -> dict[tuple[float, bool], Ends]:
+        return {}
+
+    def _once(self, level: float, sampling: bool) -> Ends:
+        if (level, sampling) not in self._known:
+            self._known[level, sampling] = self._interval(level, sampling)
+        return self._known[level, sampling]
+
+    def data(self, level: float) -> Ends:
+        return self._once(level, False)
+
+    def population(self, level: float) -> Ends:
+        return self._once(level, True)
+
+    @property
+    def grid(self) -> float:
+        """The series changes by at most 2 sum_j j pi / (2 cells) when every row moves by half a cell."""
+        j = np.arange(1, self.series.size + 1)
+        return float(np.sum(j) * np.pi / CELLS / self.width)

@@ -1,0 +1,1 @@
+"""Covariances, correlations and regressions: noise on one Gram matrix."""

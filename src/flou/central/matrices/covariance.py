@@ -1,0 +1,131 @@
+"""Covariance and correlation matrices from one noisy Gram matrix.
+
+Law        see ``gram.py``
+Guarantee  that of the price, for the whole matrix
+Why        everything is computed from the released Gram matrix
+Error      intervals from replays of the noise; for the population, with normal sampling error on top
+Numerics   exact integers on a grid of 2^15 cells until the noise is drawn
+Limits     sampling error is that of a normal law: on heavy tails and rare events the population's interval is too short
+Source     Dwork and others (2006)
+Proof      docs/explanation/proofs/gram.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import SeededBits
+from flou.central.curator import Curator
+from flou.central.matrices.gram import GramNoise, GramQuestion, NoisyGram, between
+from flou.central.price import Price, described
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
+from flou.laws.law import Floats
+from flou.parameters import Number
+from flou.release.uncertainty import Interval, NoiseAndSampling
+
+__all__ = ["Correlation", "Covariance", "described_gram", "normal_numbers"]
+
+
+@dataclass(frozen=True)
+class Covariance(GramQuestion):
+    """The covariance matrix of several columns."""
+
+    columns: tuple[str, ...]
+    price: Price | Number
+    statistic = "covariance"
+    proof = "gram"
+
+    @property
+    def column(self) -> str:  # type: ignore[override]
+        return ", ".join(self.columns)
+
+    def axes(self) -> tuple[str, ...]:
+        return tuple(self.columns)
+
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        noise = self.noise(facts)
+        gram = noise.release(found[0], curator.bits)
+        uncertainty = MatrixUncertainty(gram, correlation=isinstance(self, Correlation))
+        names = self.columns
+        labels = tuple(f"{a} with {b}" for a in names for b in names)
+        return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, uncertainty.caution)
+
+
+@dataclass(frozen=True)
+class Correlation(Covariance):
+    """The correlation matrix of several columns."""
+
+    statistic = "correlation"
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixUncertainty(NoiseAndSampling):
+    """Intervals for the entries of a matrix, flattened row by row."""
+
+    gram: NoisyGram
+    correlation: bool
+
+    def _function(self, entries: Floats) -> Floats:
+        matrix = self.gram.covariances(entries)
+        if not self.correlation:
+            half = np.array([axis.half for axis in self.gram.noise.axes])
+            return np.asarray((matrix * np.multiply.outer(half, half)).reshape(*matrix.shape[:-2], -1))
+        scale = np.sqrt(np.maximum(np.einsum("...ii->...i", matrix), 1e-12))
+        found = np.clip(matrix / (scale[..., :, None] * scale[..., None, :]), -1.0, 1.0)
+        return np.asarray(found.reshape(*matrix.shape[:-2], -1))
+
+    @property
+    def value(self) -> Floats:
+        return self._function(self.gram.entries)
+
+    @property
+    def caution(self) -> str:
+        variances = np.einsum("...ii->...i", self.gram.covariances(self.gram.replays))
+        lost = np.mean(np.any(variances <= 0, axis=-1))
+        return (
+            "The noise is as large as the variances: more rows or a larger epsilon are needed." if lost > 0.01 else ""
+        )
+
+    def _interval(self, level: float, sampling: bool) -> Interval:
+        replays = self._function(self.gram.replays)
+        if sampling:
+            replays = replays + self._sampling() * normal_numbers(replays.shape)
+        low, high = between(replays, level)
+        if self.caution and self.correlation:
+            low, high = np.full_like(low, -1.0), np.full_like(high, 1.0)
+        if self.correlation:
+            low, high = np.clip(low, -1, 1), np.clip(high, -1, 1)
+        return np.minimum(low, self.value), np.maximum(high, self.value)
+
+    def _sampling(self) -> Floats:
+        """Standard deviations over samples, as if the columns were normal."""
+        n = max(float(self.gram.entries[0]), 2.0)
+        d = len(self.gram.noise.columns)
+        matrix = self._function(self.gram.entries).reshape(d, d)
+        if self.correlation:
+            return np.asarray(((1 - matrix**2) / np.sqrt(n)).ravel())
+        variance = np.maximum(np.diag(matrix), 0)
+        return np.asarray(np.sqrt((np.multiply.outer(variance, variance) + matrix**2) / n).ravel())
+
+    @property
+    def grid(self) -> float:
+        return max(axis.half / axis.unit if axis.unit > 1 else 0.0 for axis in self.gram.noise.axes)
+
+
+def normal_numbers(shape: tuple[int, ...]) -> Floats:
+    """Standard normal numbers for an interval, the same ones every time: nothing private."""
+    from scipy.special import ndtri
+
+    words = SeededBits(f"normal {shape}").words(int(np.prod(shape)))
+    return np.asarray(ndtri((words.astype(np.float64) + 0.5) * 2.0**-64).reshape(shape))
+
+
+def described_gram(noise: GramNoise) -> dict[str, Any]:
+    """The mechanism block of a certificate."""
+    grid = "integer products of codes"
+    return described(noise.price, noise.sensitivity, noise.facts, on=" on a Gram matrix", grid=grid)

@@ -1,0 +1,221 @@
+"""A noisy Gram matrix: rows, sums and products of several columns, from which covariances and regressions follow.
+
+Law        with z_i in [-1, 1] the centred columns, every entry of (n, sum z_i, sum z_i z_j) gets independent noise:
+           discrete Laplace of scale D/epsilon, or Gaussian for the L2 norm (``price.py``)
+Guarantee  that of the price, in total
+Why        a row's entries are at most 1 in size and there are D = (d + 1)(d + 2)/2 of them: L1 norm D, L2 norm sqrt(D);
+           substituting a row moves them by at most d + 1 in L2 norm, and where the rows are known by at most d^2 + 2 d
+           in L1 norm
+Error      what follows is a smooth function of the entries; its interval comes from draws of the very noise that was
+           added, so that it is wide where the noise drowns the signal
+Numerics   exact integers until the noise is drawn; each entry on the grid of its own products
+Limits     up to 20 columns; values outside the bounds are clamped, which moves slopes
+Source     Dwork and others (2006); Wang (2018) for regression from noisy moments
+Proof      docs/explanation/proofs/gram.md
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import Bits, SeededBits
+from flou.central.moments.moderate_bounds import require_moderate
+from flou.central.price import Noise, Price
+from flou.central.priced_question import PricedQuestion
+from flou.central.public_facts import PublicFacts
+from flou.central.sensitivity import Sensitivity
+from flou.domain import Boolean, Categories, Integers, Interval
+from flou.errors import InvalidParameter
+from flou.laws import Law
+from flou.laws.law import Floats
+from flou.release.uncertainty import Interval as Ends
+from flou.summaries.request import Code, Request, Sums
+
+__all__ = ["GramNoise", "GramQuestion", "NoisyGram", "between"]
+
+CELLS = 2**15
+MOST_COLUMNS = 20
+REPLAYS = 4000  # draws of the noise behind an interval
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One column, centred: z = (2 code - last) / unit in [-1, 1], and value = middle + half z."""
+
+    code: Code
+    unit: int
+    middle: float
+    half: float
+
+    @classmethod
+    def of(cls, column: str, domain: Any) -> Axis:
+        if isinstance(domain, Categories):
+            raise InvalidParameter(
+                f"Column {column!r} holds categories, which have no covariance.",
+                "Only numbers can be multiplied.",
+                "Use interval, integer or boolean columns.",
+            )
+        if isinstance(domain, Integers) and domain.size > CELLS:
+            missing = float(domain.lower + domain.missing_code)
+            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
+        if isinstance(domain, Interval):
+            grid = domain.fine(CELLS.bit_length() - 1)
+            return cls(Code(column, grid), CELLS, (domain.lower + domain.upper) / 2, (domain.upper - domain.lower) / 2)
+        if isinstance(domain, Boolean):
+            return cls(Code(column, domain), 1, 0.5, 0.5)
+        last = domain.size - 1
+        return cls(Code(column, domain), max(last, 1), domain.lower + last / 2, max(last, 1) / 2)
+
+    @property
+    def last(self) -> int:
+        return self.code.domain.size - 1
+
+
+@dataclass(frozen=True)
+class GramNoise:
+    """The mechanism for a list of columns on a table."""
+
+    columns: tuple[str, ...]
+    price: Price
+    facts: PublicFacts
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.columns) <= MOST_COLUMNS or len(set(self.columns)) != len(self.columns):
+            raise InvalidParameter(
+                f"columns must be 1 to {MOST_COLUMNS} different columns, got {len(self.columns)}.",
+                "The noise grows with the square of their number.",
+                "Ask about fewer columns at a time.",
+            )
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        return tuple(Axis.of(name, self.facts.domain(name)) for name in self.columns)
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        d = len(self.columns)
+        return tuple((i, j) for i in range(d) for j in range(i, d))
+
+    @property
+    def request(self) -> Sums:
+        codes = [axis.code for axis in self.axes]
+        return Sums(((), *((code,) for code in codes), *((codes[i], codes[j]) for i, j in self.pairs)))
+
+    @cached_property
+    def units(self) -> tuple[int, ...]:
+        """The largest size of each entry for one row, in integers."""
+        units = [axis.unit for axis in self.axes]
+        return (1, *units, *(units[i] * units[j] for i, j in self.pairs))
+
+    def integers(self, sums: NDArray[Any]) -> list[int]:
+        """The entries, exactly: sums of centred codes and of their products."""
+        n, *rest = (int(value) for value in sums)
+        d = len(self.columns)
+        first, last = rest[:d], [axis.last for axis in self.axes]
+        centred = [2 * s - n * top for s, top in zip(first, last, strict=True)]
+        products = [
+            4 * p - 2 * last[j] * first[i] - 2 * last[i] * first[j] + n * last[i] * last[j]
+            for (i, j), p in zip(self.pairs, rest[d:], strict=True)
+        ]
+        return [n, *centred, *products]
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """In units of the largest entry."""
+        d, size, facts = len(self.columns), len(self.units), self.facts
+        l1 = d * d + 2 * d if facts.known_rows is not None else size * facts.changes
+        a_row = (d + 1) ** 2 if facts.schema.relation == "substitute" else size
+        return Sensitivity(l1, facts.rows_per_unit**2 * a_row)
+
+    def mechanism(self, unit: int) -> Noise:
+        """For an entry whose largest size is ``unit``."""
+        return self.price.mechanism(self.sensitivity.times(unit), self.facts)
+
+    def release(self, sums: NDArray[Any], bits: Bits) -> NoisyGram:
+        """Draw the noise on every entry that is not public."""
+        entries = self.integers(sums)
+        noisy = np.array(
+            [
+                self.mechanism(unit).sample(entry, bits=bits) / unit
+                for entry, unit in zip(entries, self.units, strict=True)
+            ]
+        )
+        if self.facts.known_rows is not None:
+            noisy[0] = float(self.facts.known_rows)
+        return NoisyGram(self, noisy)
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyGram:
+    """The released entries, in units of z, and replays of their noise."""
+
+    noise: GramNoise
+    entries: Floats
+
+    @cached_property
+    def replays(self) -> Floats:
+        """Tables that may have led to this release: the released entries less fresh noise of the same law."""
+        columns = []
+        for position, unit in enumerate(self.noise.units):
+            public = position == 0 and self.noise.facts.known_rows is not None
+            drawn = _replayed(self.noise.mechanism(unit).noise, position) / unit
+            columns.append(np.zeros(REPLAYS) if public else drawn)
+        return self.entries - np.stack(columns, axis=1)
+
+    def matrix(self, entries: Floats) -> Floats:
+        """(1, z)' (1, z) summed over the rows, for one vector of entries or for many."""
+        d = len(self.noise.columns)
+        full = np.empty((*entries.shape[:-1], d + 1, d + 1))
+        full[..., 0, 0] = entries[..., 0]
+        full[..., 0, 1:] = full[..., 1:, 0] = entries[..., 1 : d + 1]
+        for position, (i, j) in enumerate(self.noise.pairs):
+            full[..., i + 1, j + 1] = full[..., j + 1, i + 1] = entries[..., d + 1 + position]
+        return full
+
+    def covariances(self, entries: Floats) -> Floats:
+        """Covariance matrices of z (n - 1 in the denominator), for one vector of entries or for many."""
+        full = self.matrix(entries)
+        n = np.maximum(full[..., :1, :1], 2.0)
+        means = full[..., 1:, :1] / n
+        return np.asarray((full[..., 1:, 1:] / n - means * np.swapaxes(means, -1, -2)) * n / (n - 1))
+
+
+@lru_cache(maxsize=256)
+def _replayed(noise: Law, position: int) -> NDArray[np.int64]:
+    """Draws for an interval only, the same ones every time: nothing private."""
+    return noise.sample(REPLAYS, bits=SeededBits(f"replay {position}"))
+
+
+def between(replayed: Floats, level: float) -> Ends:
+    """The central interval of replays; they know a tail up to one standard error only, which is taken off."""
+    tail = (1 - level) / 2
+    sure = max(tail - math.sqrt(tail * (1 - tail) / REPLAYS), 0.0)
+    low, high = np.quantile(replayed, [sure, 1 - sure], axis=0)
+    return low, high
+
+
+class GramQuestion(PricedQuestion):
+    """A question that one noisy Gram matrix answers."""
+
+    @abstractmethod
+    def axes(self) -> tuple[str, ...]:
+        """The columns of the matrix."""
+
+    def noise(self, facts: PublicFacts) -> GramNoise:
+        return GramNoise(self.axes(), self._price, facts)
+
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        noise = self.noise(facts)
+        return noise.mechanism(max(noise.units))
+
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        for column in self.axes():
+            require_moderate(column, facts.domain(column))
+        return (self.noise(facts).request,)

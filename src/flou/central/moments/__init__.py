@@ -1,0 +1,1 @@
+"""Means, sums and variances: noise on moments of constant norm."""

@@ -1,0 +1,131 @@
+"""Questions about one column, of all rows or of every group of another: what mean, sum and variance share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.bits import Bits
+from flou.central.counts.bins import names_of
+from flou.central.curator import Curator
+from flou.central.few_rows import few_rows
+from flou.central.moments.moderate_bounds import require_moderate
+from flou.central.price import Noise, Price
+from flou.central.priced_question import PricedQuestion
+from flou.central.public_facts import PublicFacts
+from flou.central.question import Draft
+from flou.laws.law import Floats
+from flou.parameters import Number
+from flou.release.uncertainty import Interval, NoiseAndSampling
+from flou.summaries.request import Code, Request
+
+__all__ = ["ColumnNoise", "ColumnQuestion", "ColumnUncertainty"]
+
+FEW = 20  # scales of the noise: a group that seems to have fewer rows is flagged
+
+
+class ColumnNoise(ABC):
+    """What is asked of the engine for a column, and the noise on it."""
+
+    @property
+    @abstractmethod
+    def mechanism(self) -> Noise:
+        """The noise on every coordinate."""
+
+    @abstractmethod
+    def request(self, by: Code | None) -> Request:
+        """What the engine is asked for."""
+
+    @abstractmethod
+    def coordinates(self, exact: NDArray[Any]) -> list[int]:
+        """What is released of one group, before noise, in steps of the noise's grid."""
+
+    @abstractmethod
+    def noisy(self, coordinates: list[int]) -> Any:
+        """A group by its noisy coordinates, with its ``rows`` and the ``scale`` of the noise in them."""
+
+    def release(self, groups: NDArray[Any], bits: Bits) -> tuple[Any, ...]:
+        """Draw the noise: for all coordinates of all groups at once."""
+        exact = [self.coordinates(group) for group in groups]
+        drawn = iter(self.mechanism.sample_each([value for group in exact for value in group], bits=bits))
+        return tuple(self.noisy(list(islice(drawn, len(group)))) for group in exact)
+
+    @abstractmethod
+    def described(self) -> dict[str, Any]:
+        """The mechanism block of a certificate."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnUncertainty(NoiseAndSampling):
+    """Intervals for one number of each group."""
+
+    groups: tuple[Any, ...]
+    grouped: bool
+
+    @property
+    @abstractmethod
+    def values(self) -> Floats:
+        """The released numbers."""
+
+    @abstractmethod
+    def _ends(self, level: float, sampling: bool) -> tuple[Floats, Floats]:
+        """The lower and the upper ends, group by group."""
+
+    def _interval(self, level: float, sampling: bool) -> Interval:
+        low, high = self._ends(level, sampling)
+        return (low, high) if self.grouped else (float(low[0]), float(high[0]))
+
+
+@dataclass(frozen=True)
+class ColumnQuestion(PricedQuestion):
+    """One number of a column, of all rows or of every group of ``by``."""
+
+    column: str
+    price: Price | Number
+    by: str | None = None
+
+    _postprocessing: ClassVar[tuple[str, ...]] = ()
+    _divides: ClassVar[bool] = True  # by a number of rows, so that small groups are worth a word
+
+    @abstractmethod
+    def _noise(self, facts: PublicFacts) -> ColumnNoise:
+        """The noise on a table; where there are groups, their numbers of rows are not public."""
+
+    @abstractmethod
+    def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
+        """The intervals behind the noisy groups."""
+
+    def _known(self, facts: PublicFacts) -> PublicFacts:
+        return facts if self.by is None else facts.without_rows()
+
+    def mechanism(self, facts: PublicFacts) -> Noise:
+        return self._noise(self._known(facts)).mechanism
+
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        require_moderate(self.column, facts.domain(self.column))
+        by = None if self.by is None else Code(self.by, facts.domain(self.by))
+        return (self._noise(self._known(facts)).request(by),)
+
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        noise = self._noise(self._known(facts))
+        uncertainty = self._uncertainty(noise.release(np.atleast_2d(found[0]), curator.bits))
+        values, labels = uncertainty.values, None if self.by is None else names_of(facts.domain(self.by))
+        return Draft(
+            value=float(values[0]) if labels is None else values,
+            uncertainty=uncertainty,
+            mechanism=noise.described(),
+            labels=labels,
+            note=_small(uncertainty.groups, labels) if labels is not None and self._divides else "",
+            postprocessing=self._postprocessing,
+            keys={} if self.by is None else {"group_keys": "public", "column": self.by},
+        )
+
+
+def _small(groups: tuple[Any, ...], labels: tuple[str, ...]) -> str:
+    """Groups whose released size is within the noise are flagged, without a look at the exact one."""
+    return few_rows([label for label, group in zip(labels, groups, strict=True) if group.rows < FEW * group.scale])

@@ -1,0 +1,1 @@
+"""Quantiles and distribution functions, from coarse counts and one finer look."""

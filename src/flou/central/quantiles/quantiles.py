@@ -1,0 +1,249 @@
+"""Quantiles of a column, one or many, of all rows or by group.
+
+Law        the method's own (``plan.py`` chooses) on a grid of 2^31 cells, or as many as doubles tell apart, or
+           of the possible values if these are at most 2^20, or fewer in very many groups; answers are multiples of a
+           public granularity in any case
+Guarantee  epsilon-DP in total, the intervals included
+Why        a method reads the records once; then records are counted around its answers, for a share of epsilon
+Error      ranks off by a few times 1/epsilon; an interval holds the data's, or the population's, quantile, whatever
+           the data are (``ranks.py``)
+Numerics   exact integers until the answers are drawn; coarse counts first, then one finer look around the targets,
+           for all groups together, which is nearly always all that is needed (``second_look.py`` says when it is not)
+Limits     where a unit has several rows the grid has 2^20 cells, because its rows are chosen anew for every look
+Source     see ``mechanisms/quantiles``
+Proof      docs/explanation/proofs/quantiles.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flou.central.counts.bins import names_of
+from flou.central.curator import Curator
+from flou.central.public_facts import PublicFacts
+from flou.central.quantiles.grid import QuantileGrid
+from flou.central.quantiles.notes import note_of
+from flou.central.quantiles.plan import JOINTLY, METHODS, Drawn, QuantilePlan
+from flou.central.question import Draft, Question
+from flou.errors import InvalidParameter
+from flou.guarantee import Guarantee
+from flou.mechanisms.quantiles import FocusedTree, HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
+from flou.mechanisms.quantiles.joint_path import first_reach
+from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
+from flou.mechanisms.quantiles.rec_exp import SELDOM
+from flou.mechanisms.quantiles.single import SingleQuantile
+from flou.mechanisms.quantiles.targets import fractions_of, rank_of
+from flou.parameters import Number, choice, number, probability
+from flou.release.uncertainty import Interval, NoiseAndSampling
+from flou.summaries.request import Counts, Request
+
+__all__ = ["INTERVALS", "Quantiles", "Range"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Ends: TypeAlias = tuple[Floats, Floats]
+
+INTERVALS = Fraction(1, 10)
+LEAST = Fraction(1, 10**12)  # of epsilon: noises for a part of this size can be drawn, with room to spare
+
+
+@dataclass(frozen=True)
+class Quantiles(Question):
+    """Quantiles of a column; ``intervals`` is the share of epsilon that pays for intervals."""
+
+    column: str
+    probabilities: Any
+    epsilon: Number
+    method: str = "auto"
+    intervals: Number = INTERVALS
+    by: str | None = None
+    statistic: str = "quantiles"
+    proof = "quantiles"
+
+    def looks_again(self, facts: PublicFacts) -> bool:
+        return self._grid(facts).shift > 0
+
+    def cost(self, facts: PublicFacts) -> Guarantee:
+        plan, grid = self._plan(facts), self._grid(facts)
+        _require_parts(plan, grid.cells)
+        return facts.pure(self.epsilon)
+
+    def _grid(self, facts: PublicFacts) -> QuantileGrid:
+        return QuantileGrid.of(self.column, facts.domain(self.column), facts.groups(self.by), facts.looks_again)
+
+    def _plan(self, facts: PublicFacts) -> QuantilePlan:
+        """The price of one changed row; where the number of rows is not public, substitution is two changes."""
+        public = facts.known_rows is not None and self.by is None
+        return QuantilePlan(
+            probabilities=fractions_of(self.probabilities),
+            epsilon=number("epsilon", self.epsilon) / (1 if public else facts.changes),
+            relation="substitute" if public else "add-remove",
+            method=choice("method", self.method, METHODS),
+            intervals=_part(self.intervals),
+            rows=facts.known_rows if public else None,
+            cells=self._grid(facts).cells,
+        )
+
+    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+        by = () if self.by is None else (facts.code(self.by),)
+        return (Counts((*by, self._grid(facts).coarse)),)
+
+    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+        plan, grid = self._plan(facts), self._grid(facts)
+        changes = float(number("epsilon", self.epsilon) / plan.epsilon)  # of rows, by one unit
+        by = None if self.by is None else facts.code(self.by)
+        records, look = grid.records(np.atleast_2d(found[0]), curator.tally, by, _likely(plan, grid.cells))
+        drawn = plan.draw_each(records, curator.bits, 1 << grid.shift, look)
+        chosen = dict.fromkeys(one.plan.choice for one in drawn)
+        values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]), grid)
+        groups = None if self.by is None else names_of(facts.domain(self.by))
+        labels = self._labels(plan, groups)
+        return Draft(
+            value=float(values[0]) if labels is None else values,
+            uncertainty=QuantileUncertainty(self, plan.probabilities, tuple(drawn), grid, labels is None),
+            mechanism={
+                "name": f"quantiles, {' or '.join(name for name, _ in chosen)}",
+                "choice": "; ".join(why for _, why in chosen),
+                "probabilities": [float(p) for p in plan.probabilities],
+                "epsilon_for_choice": changes * float(plan.for_the_choice),
+                "epsilon_for_intervals": changes * float(max(one.plan.share * one.plan.epsilon for one in drawn)),
+                "grid": f"{grid.cells} cells",
+                "sampler": "exact",
+                "random_source": facts.random_source,
+            },
+            labels=labels,
+            note=note_of(drawn, groups, self.method == "auto"),
+            postprocessing=("increasing",),
+            keys={} if self.by is None else {"group_keys": "public", "column": self.by},
+            proofs=tuple(_proof(one.plan.mechanism) for one in drawn),
+        )
+
+    def _values(self, quantiles: Floats, grid: QuantileGrid) -> Floats:
+        """What is told of the quantiles."""
+        del grid
+        return quantiles
+
+    def _ends(self, found: Callable[[float], Ends], level: float, grid: QuantileGrid) -> Ends:
+        """The intervals of what is told, from those of the quantiles at any level."""
+        del grid
+        return found(level)
+
+    def _labels(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        names = [f"{100 * float(p):.10g} %" for p in plan.probabilities]
+        if isinstance(self.probabilities, Fraction):  # one, and no list of them
+            return groups
+        return tuple(names) if groups is None else tuple(f"{group}: {name}" for group in groups for name in names)
+
+
+class Range(Quantiles):
+    """How far apart two quantiles are."""
+
+    def _values(self, quantiles: Floats, grid: QuantileGrid) -> Floats:
+        return grid.apart(quantiles[0::2], quantiles[1::2])
+
+    def _ends(self, found: Callable[[float], Ends], level: float, grid: QuantileGrid) -> Ends:
+        low, high = found((1 + level) / 2)  # both quantiles have to lie in theirs
+        return np.maximum(grid.apart(high[0::2], low[1::2]), 0.0), grid.apart(low[0::2], high[1::2])
+
+    def _labels(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        del plan
+        return groups
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileUncertainty(NoiseAndSampling):
+    """Intervals from counts around the quantiles; the bounds, where nothing was paid for counts."""
+
+    question: Quantiles
+    probabilities: tuple[Fraction, ...]
+    drawn: tuple[Drawn, ...]
+    on: QuantileGrid
+    single: bool
+
+    def _interval(self, level: float, sampling: bool) -> Interval:
+        low, high = self.question._ends(lambda at: self._of_quantiles(at, sampling), level, self.on)
+        return (float(low[0]), float(high[0])) if self.single else (low, high)
+
+    def _of_quantiles(self, level: float, sampling: bool) -> Ends:
+        low, high = [], []
+        for one in self.drawn:
+            for p, cell in zip(self.probabilities, one.cells.tolist(), strict=True):
+                none = (0, self.on.cells)
+                start, end = none if one.ranks is None else one.ranks.interval(p, level, sampling)
+                low.append(min(start, cell))
+                high.append(max(end - 1, cell))
+        return self.on.lower(np.array(low)), self.on.upper(np.array(high))
+
+    @property
+    def places(self) -> tuple[int | None, int | None]:
+        return self.on.places
+
+    @property
+    def grid(self) -> float:
+        return self.on.rounding
+
+
+def _proof(mechanism: QuantileMechanism) -> str:
+    """The page that proves what a way of drawing quantiles costs."""
+    if isinstance(mechanism, JointExp | JointN):
+        return "joint_quantiles"
+    return "many_quantiles" if isinstance(mechanism, RecExp | Tree | FocusedTree | HistogramMethod) else "quantiles"
+
+
+def _part(intervals: Number) -> Fraction:
+    """The share of epsilon that intervals may take: not all of it."""
+    share = probability("intervals", intervals)
+    if share == 1:
+        raise InvalidParameter(
+            "intervals must be below 1.",
+            "It is the share of epsilon that pays for intervals, and nothing would be left for the quantiles.",
+            "Pass for example intervals=0.1, or 0 to leave them out.",
+        )
+    return share
+
+
+def _require_parts(plan: QuantilePlan, cells: int) -> None:
+    """Refuse what cannot be drawn, before anything is paid: parts of epsilon that no noise is wide enough for."""
+    mechanism, quantiles = plan.mechanism, len(set(plan.probabilities))
+    undecided = plan.for_the_choice > 0 and quantiles <= JOINTLY  # then they may yet be drawn together
+    share = plan.intervals if undecided else plan.share
+    parts = [plan.for_the_choice, share * plan.epsilon]
+    least = min([(1 - share) * plan.epsilon / quantiles, *(part for part in parts if part > 0)])
+    if least < LEAST:
+        raise InvalidParameter(
+            f"epsilon is divided, and its smallest part is {float(least):.3g} here, which is too small.",
+            "Rows of a unit, quantiles and intervals have a part each, and no noise is wide enough for such a one.",
+            "Pass a larger epsilon, fewer quantiles, or a larger share of intervals (0 leaves them out).",
+        )
+    if isinstance(mechanism, Tree | FocusedTree):
+        (mechanism if isinstance(mechanism, Tree) else mechanism.first).noise(cells)
+    elif isinstance(mechanism, HistogramMethod):
+        mechanism.walks  # noqa: B018 - which refuse what is too small for denominators of probabilities
+
+
+def _likely(plan: QuantilePlan, cells: int) -> Callable[[int], list[tuple[int, int]]]:
+    """The ranks that a draw begins with, of so many records; none where counts of coarse cells are enough."""
+    mechanism = plan.mechanism
+
+    def reach(rows: int) -> int:
+        if isinstance(mechanism, JointExp | JointN):
+            return first_reach(mechanism.gaps(rows), rows)
+        if isinstance(mechanism, SingleQuantile):
+            return mechanism.levels(rows).reach(cells)
+        if isinstance(mechanism, IndExp):
+            return max(part.levels(rows).reach(cells) for part in mechanism.parts)
+        assert isinstance(mechanism, RecExp)
+        return max(node.levels(rows).reach(cells * mechanism.places, SELDOM) for node in mechanism.root.walk())
+
+    def ranks(rows: int) -> list[tuple[int, int]]:
+        if rows == 0 or isinstance(mechanism, Tree | FocusedTree | HistogramMethod):
+            return []
+        away = reach(rows)
+        return [(rank_of(p, rows) - away, rank_of(p, rows) + away) for p in mechanism.ordered]
+
+    return ranks

@@ -1,0 +1,1 @@
+"""Rows behind DuckDB: files and relations, by SQL."""

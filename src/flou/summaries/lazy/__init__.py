@@ -1,0 +1,1 @@
+"""Rows behind lazy engines, by narwhals expressions."""

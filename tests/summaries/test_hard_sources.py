@@ -22,7 +22,9 @@ from summaries.conftest import FOREIGN
 SCHEMA = {"x": flou.Interval(0, 10)}
 
 
-@pytest.mark.parametrize("unit", [("Ann", math.nan), (1, 2), frozenset([1]), object()], ids=str)
+@pytest.mark.parametrize(
+    "unit", [("Ann", math.nan), (1, 2), frozenset([1]), object()], ids=["NaN", "pair", "set", "object"]
+)
 def test_what_is_no_name_is_no_unit(unit):
     """Pairs and foreign objects tell nobody from anybody: their rows are left out, and no cap is walked around."""
     people = np.fromiter([unit, "p", 1, date(2020, 1, 1), uuid.UUID(int=7), np.datetime64("2020-01-02")], dtype=object)

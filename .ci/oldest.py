@@ -1,6 +1,6 @@
-"""Print the oldest versions that pyproject.toml declares, as constraints for pip: ``numpy>=2.0`` becomes ``numpy==2.0``.
+"""Print the oldest versions that pyproject.toml declares, as constraints for pip: `numpy>=2.0` becomes `numpy==2.0`.
 
-    python .ci/oldest.py > oldest.txt && pip install -e '.[dev]' -c oldest.txt
+python .ci/oldest.py > oldest.txt && pip install -e '.[dev]' -c oldest.txt
 """
 
 import re

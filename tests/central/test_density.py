@@ -89,7 +89,7 @@ def covered(relation, n, epsilon, runs, shrink=1.0, terms=4):
         schema = Schema({"x": Interval(0, 1)}, relation=relation)
         table = Table(ArrayRows({"x": x}), schema, None, bits=bits)
         known, question = table._facts(), Density("x", epsilon, terms, points=5)
-        draft = question.answer(table._rows.collect(question.requests(known)), known, table._curator())
+        draft = question.answer(table._rows.collect(question.requests(known)), known, table._curator(question, known))
         for of, truth in (("data", series((x * CELLS).astype(int), terms, points)), ("population", law)):
             low, high = getattr(draft.uncertainty, of)(0.95)
             if shrink < 1:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+import flou
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Price, Table
@@ -164,3 +165,36 @@ def test_gaussian_noise_is_taken_where_it_is_smaller():
     assert few.certificate["mechanism"]["norm"] == "L1"
     assert many.certificate["mechanism"]["norm"] == "L2"
     assert asked.regression("y", "x", rho=0.1).cost.measure == "zcdp"
+
+
+def test_a_column_with_itself():
+    """The correlation of a column with itself is 1, whatever the noise, and its interval says so."""
+    table = flou.open({"a": [1.0, 2.0] * 50, "c": [3.0, 1.0] * 50}, schema={n: flou.Interval(0, 5) for n in "ac"})
+    for _ in range(20):
+        release = table.correlation("a", "c", epsilon=0.5)
+        low, high = release.interval(0.95)
+        assert (release.value[[0, 3]] == 1).all()
+        assert (low[[0, 3]] == 1).all()
+        assert (high == np.clip(high, -1, 1)).all()
+
+
+def test_levels_that_replays_cannot_tell():
+    """An interval at a level that draws of the noise cannot tell is the whole range, and never narrower than others."""
+    table = flou.open({"a": [1.0, 2.0] * 500, "c": [3.0, 1.0] * 500}, schema={n: flou.Interval(0, 5) for n in "ac"})
+    assert np.isinf(table.covariance("a", "c", epsilon=10).interval(0.99999)).all()
+    assert np.abs(table.correlation("a", "c", epsilon=10).interval(0.99999)[1]).max() == 1
+    low, high = table.density("a", points=5, epsilon=10).interval(0.97, simultaneous=True)
+    assert (low <= high).all()
+    assert table.density("a", points=5, epsilon=10).interval(0.999999)[0].tolist() == [0] * 5
+
+
+def test_columns_are_names():
+    """Lists of columns and columns that are named twice are refused in words, before anything is charged."""
+    table = flou.open({"a": [1.0], "c": [2.0]}, schema={n: flou.Interval(0, 5) for n in "ac"}, budget=1)
+    for wrong, what in (
+        (lambda: table.correlation(["a", "c"], epsilon=1), "names of columns"),
+        (lambda: table.regression("a", "a", epsilon=1), "twice"),
+    ):
+        with pytest.raises(flou.InvalidParameter, match=what):
+            wrong()
+    assert table.budget.spent is None

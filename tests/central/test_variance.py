@@ -127,7 +127,7 @@ def covered(law, n, epsilon, relation, runs, shrink=1.0, of=("data", "population
         x = draw(generator, rows)
         table = Table(ArrayRows({"x": x}), schema(domain, relation), None, bits=bits)
         facts, question = table._facts(), Variance("x", epsilon)
-        draft = question.answer(table._rows.collect(question.requests(facts)), facts, table._curator())
+        draft = question.answer(table._rows.collect(question.requests(facts)), facts, table._curator(question, facts))
         truths = {"data": x.var(ddof=1), "population": variance}
         for which in of:
             low, high = getattr(draft.uncertainty, which)(0.95)

@@ -56,6 +56,16 @@ def test_the_choice_is_random(opened):
     assert chosen.max() < draws
 
 
+def test_units_choose_by_themselves(opened):
+    """Units of one size keep rows at different places, so that an order of the rows, by date say, is no bias."""
+    units = [f"p{i}" for i in range(60) for _ in range(3)]
+    rows = opened(made("text", units))
+    ident = [Counts((Code("id", Integers(0, len(units) - 1)),))]
+    places = np.flatnonzero(rows.capped("the unit", 1).collect(ident)[0]) % 3
+    assert len(places) == 60
+    assert min(Counter(places.tolist()).get(place, 0) for place in range(3)) >= 3  # less in 1 of 10^6 tries
+
+
 def test_filter_before_and_after(opened):
     """A cap counts the rows that were left, and a condition after it chooses among the rows that were kept."""
     rows = opened(made("text", UNITS))

@@ -26,7 +26,8 @@ from flou.central.quantiles.calls import QuantileCalls
 from flou.central.question import Draft, Question
 from flou.domain import Schema
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee
+from flou.guarantee import Guarantee, PureDP
+from flou.guarantee.measure import agree
 from flou.parameters import Number, shown
 from flou.release import Certificate, Release
 from flou.summaries.condition import Condition
@@ -293,4 +294,6 @@ def open_table(
     known = Schema.of(schema)
     unit = known.unit or "row"
     purse = None if budget is None else Budget(budget, relation=known.relation, unit=unit)
+    if purse is not None:
+        agree(purse.total, PureDP(1, relation=known.relation, unit=unit))
     return Table(rows_of(source), known, purse, bits=bits)

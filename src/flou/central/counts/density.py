@@ -195,9 +195,7 @@ class Band(Uncertainty):
     @cached_property
     def _noise(self) -> Floats:
         """Draws of the noise of the rows (the first column) and of the sums."""
-        draws = self.mechanism.noise.sample(
-            (DRAWS, self.series.size + 1), bits=SeededBits("flou.central.density")
-        )
+        draws = self.mechanism.noise.sample((DRAWS, self.series.size + 1), bits=SeededBits("flou.central.density"))
         noise: Floats = draws / UNIT
         noise[:, 0] *= self.rows_noisy
         return noise
@@ -221,11 +219,14 @@ class Band(Uncertainty):
         if sampling:
             from scipy.special import ndtri
 
-            order = np.argsort(SeededBits("flou.central.counts.density.normal").words(DRAWS), kind="stable")
+            order = np.argsort(SeededBits("flou.central.density.normal").words(DRAWS), kind="stable")
             linear = linear + np.multiply.outer(ndtri((order + 0.5) / DRAWS), self._sampling)
+        anything = np.zeros(self.points), np.full(self.points, most / self.width)
+        if careful >= 1:  # rarer than the draws can tell
+            return anything
         lost = float(np.quantile(np.abs(self._noise[:, 0]), careful))
         if self.rows < max(4 * lost, 1.0):  # too few rows next to the noise in their number
-            return np.zeros(self.points), np.full(self.points, most / self.width)
+            return anything
         ends: list[Floats] = []
         for sign in (-1.0, 1.0):
             y = self.centre

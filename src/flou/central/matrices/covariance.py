@@ -77,6 +77,7 @@ class MatrixUncertainty(NoiseAndSampling):
             return np.asarray((matrix * np.multiply.outer(half, half)).reshape(*matrix.shape[:-2], -1))
         scale = np.sqrt(np.maximum(np.einsum("...ii->...i", matrix), 1e-12))
         found = np.clip(matrix / (scale[..., :, None] * scale[..., None, :]), -1.0, 1.0)
+        np.einsum("...ii->...i", found)[...] = 1.0  # of a column with itself, whatever the noise
         return np.asarray(found.reshape(*matrix.shape[:-2], -1))
 
     @property
@@ -100,6 +101,7 @@ class MatrixUncertainty(NoiseAndSampling):
             low, high = np.full_like(low, -1.0), np.full_like(high, 1.0)
         if self.correlation:
             low, high = np.clip(low, -1, 1), np.clip(high, -1, 1)
+            low[:: len(self.gram.noise.columns) + 1] = 1.0  # the diagonal
         return np.minimum(low, self.value), np.maximum(high, self.value)
 
     def _sampling(self) -> Floats:

@@ -87,9 +87,22 @@ class GramNoise:
     facts: PublicFacts
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.columns) <= MOST_COLUMNS or len(set(self.columns)) != len(self.columns):
+        for column in self.columns:
+            if not isinstance(column, str):
+                raise InvalidParameter(
+                    f"columns must be names of columns, got a {type(column).__name__}.",
+                    "Each column is named by itself.",
+                    'Write for example table.correlation("age", "salary", epsilon=1).',
+                )
+        if len(set(self.columns)) != len(self.columns):
             raise InvalidParameter(
-                f"columns must be 1 to {MOST_COLUMNS} different columns, got {len(self.columns)}.",
+                "columns must be different columns, and one of them was named twice.",
+                "What a column has to do with itself is no question.",
+                "Name each column once.",
+            )
+        if not 1 <= len(self.columns) <= MOST_COLUMNS:
+            raise InvalidParameter(
+                f"columns must be 1 to {MOST_COLUMNS} columns, got {len(self.columns)}.",
                 "The noise grows with the square of their number.",
                 "Ask about fewer columns at a time.",
             )
@@ -194,9 +207,15 @@ def _replayed(noise: Law, position: int) -> NDArray[np.int64]:
 
 
 def between(replayed: Floats, level: float) -> Ends:
-    """The central interval of replays; they know a tail up to one standard error only, which is taken off."""
+    """The central interval of replays; they know a tail up to one standard error only, which is taken off.
+
+    Of tails that are rarer than the replays can tell nothing is known, and the interval is the whole line.
+    """
     tail = (1 - level) / 2
-    sure = max(tail - math.sqrt(tail * (1 - tail) / REPLAYS), 0.0)
+    sure = tail - math.sqrt(tail * (1 - tail) / REPLAYS)
+    if sure <= 0:
+        whole = np.full(replayed.shape[1:], math.inf)
+        return -whole, whole
     low, high = np.quantile(replayed, [sure, 1 - sure], axis=0)
     return low, high
 

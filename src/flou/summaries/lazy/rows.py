@@ -193,7 +193,9 @@ def _capped(native: Any, unit: str, rows: int, engine: str, taken: Sequence[str]
     if engine == "polars":
         import polars as pl
 
-        return native.filter(pl.int_range(pl.len()).shuffle(seed).over(unit) < rows)
+        # one order of all rows: shuffled unit by unit, all units of one size would keep the same places
+        drawn = native.with_columns(pl.int_range(pl.len()).shuffle(seed).alias(draw))
+        return drawn.filter(pl.col(draw).rank("ordinal").over(unit) <= rows).drop(draw)
     if engine == "spark":
         from pyspark.sql import Window, functions
 

@@ -9,14 +9,14 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.bits import SYSTEM, Bits
+from flou.bits import SYSTEM, Bits, SeededBits
 from flou.errors import InvalidData, InvalidParameter, instead
 from flou.parameters import integer
 from flou.summaries.condition import Condition
 from flou.summaries.keys import KeyCounts
 from flou.summaries.request import Code, Request
 
-__all__ = ["Rows", "Spans", "Tally", "free", "quiet"]
+__all__ = ["Rows", "Spans", "Tally", "free", "keyed", "quiet"]
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
 Tally: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # groups, codes, rows
@@ -33,6 +33,14 @@ def quiet(engine: str) -> instead:
         "Check that the source can be read, that it is not in use, and that the engine has memory and time enough.",
     )
     return instead(error, BaseException, but=(KeyboardInterrupt, SystemExit, GeneratorExit))
+
+
+def keyed(bits: Bits) -> Bits:
+    """Bits under a key of 256 bits that is drawn from others, of which each engine takes as many as it needs.
+
+    The others go on as they would on any other engine.
+    """
+    return SeededBits(bits.take(32).tobytes())
 
 
 def free(name: str, taken: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from flou.summaries.array.columns import Columns, Mask
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.keys import KeyCounts, counted, listed
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
-from flou.summaries.rows import Rows, Spans, Tally
+from flou.summaries.rows import Rows, Spans, Tally, keyed
 
 __all__ = ["ArrayRows"]
 
@@ -146,7 +146,7 @@ class ArrayRows(Rows):
         most = self.require_cap(unit, rows)
         person = _people(self._values(unit, slice(0, self.length)))
         usable = np.flatnonzero(person >= 0)
-        shuffled = usable[np.argsort(bits.words(usable.size), kind="stable")]
+        shuffled = usable[np.argsort(keyed(bits).words(usable.size), kind="stable")]
         order = shuffled[np.argsort(person[shuffled], kind="stable")]  # unit by unit, at random within each
         starts = np.flatnonzero(np.diff(person[order], prepend=-1))
         rank = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))

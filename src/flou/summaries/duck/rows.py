@@ -24,7 +24,7 @@ from flou.summaries.duck.sql import ColumnSQL, condition_sql, quoted
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
 from flou.summaries.progress import reported
 from flou.summaries.request import Code, Request, Sums, codes_of, keys_of
-from flou.summaries.rows import Rows, Spans, Tally, free, quiet
+from flou.summaries.rows import Rows, Spans, Tally, free, keyed, quiet
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -184,7 +184,7 @@ class DuckRows(Rows):
         most = self.require_cap(unit, rows)
         column = self._columns[unit]
         rank, draw = (free(name, self.columns) for name in ("flou_rank", "flou_draw"))
-        drawn = f"*, hash(random(), {int(bits.words(1)[0])}::UBIGINT) AS {draw}"
+        drawn = f"*, hash(random(), {int(keyed(bits).words(1)[0])}::UBIGINT) AS {draw}"
         ranked = f"*, row_number() OVER (PARTITION BY {column.name} ORDER BY {draw}) AS {rank}"
         with self._alone, quiet(self.engine):
             kept = self._relation.filter(column.present()).project(drawn).project(ranked).filter(f"{rank} <= {most}")

@@ -22,7 +22,7 @@ from flou.summaries.lazy.codes import ColumnExpression, condition_expression, pl
 from flou.summaries.lazy.refinement import Refinement
 from flou.summaries.lazy.shared_pass import Digit, planned
 from flou.summaries.request import Code, Request
-from flou.summaries.rows import Rows, Spans, Tally, free, quiet
+from flou.summaries.rows import Rows, Spans, Tally, free, keyed, quiet
 
 __all__ = ["LazyRows"]
 
@@ -188,7 +188,7 @@ def _fetched(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 
 def _capped(native: Any, unit: str, rows: int, engine: str, taken: Sequence[str], bits: Bits) -> Any:
     """At most so many random rows of every unit, in the words of each engine; where it takes a seed, a secret one."""
-    seed = int(bits.words(1)[0]) >> 1
+    seed = int(keyed(bits).words(1)[0]) >> 1
     rank, draw = (free(name, taken) for name in ("flou_rank", "flou_draw"))
     if engine == "polars":
         import polars as pl

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ CELLS = st.sampled_from([OF_MEANS, OF_TOTALS])
 NEAR = 2**22  # cells from an end; further inside K t^2 is larger than all rounding
 
 
+@cache
 def grid_of(cells):
     return MomentGrid.of("x", Interval(0, 1), cells)
 
@@ -28,11 +30,17 @@ def bits(cells):
     return cells.bit_length() - 1
 
 
-def spread_of(cells, places):
-    """The spread of cells, as a request asks for it: of at most 2^26 of them."""
+@cache
+def asked(cells):
+    """The spread as a request asks for it."""
     [_, _, [code]] = grid_of(cells).request().terms
     assert isinstance(code.domain, Spread)
-    return code.domain.of(np.array(places) >> max(bits(cells) - bits(LARGEST), 0))
+    return code.domain
+
+
+def spread_of(cells, places):
+    """The spread of cells: of at most 2^26 of them."""
+    return asked(cells).of(np.array(places) >> max(bits(cells) - bits(LARGEST), 0))
 
 
 def coordinates(cells, places):

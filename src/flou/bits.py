@@ -130,7 +130,7 @@ class SystemBits(Bits):
         if size > REFILL:
             return _fill(_keystream(os.urandom(32)), size)
         buffer = self._buffer
-        origin = (os.getpid(), _forks)
+        origin = process()
         start = buffer.position
         if start + size > buffer.ready.size or buffer.origin != origin:
             buffer.ready = _fill(_keystream(os.urandom(32)), REFILL)
@@ -166,6 +166,11 @@ class SeededBits(Bits):
                 self._ready = np.concatenate([self._ready, _fill(self._stream, more)])
             result, self._ready = self._ready[:size].copy(), self._ready[size:]
         return result
+
+
+def process() -> tuple[int, int]:
+    """What tells this process from its forks: its number, which a grandchild may be given again, and its generation."""
+    return os.getpid(), _forks
 
 
 _forks = 0

@@ -12,11 +12,11 @@ itself, and the two together would spend twice: a forked child refuses to spend,
 
 from __future__ import annotations
 
-import os
 import threading
 from fractions import Fraction
 from typing import NoReturn
 
+from flou.bits import process
 from flou.errors import BudgetExceeded, InvalidParameter
 from flou.guarantee import ZCDP, ApproxDP, Guarantee, PureDP, compose
 from flou.guarantee.measure import agree
@@ -33,11 +33,11 @@ class Budget:
         self._cap: Guarantee | None = None  # the total, in the measure in which charges are added up
         self._costs: list[Guarantee] = []  # in the measure of the cap
         self._lock = threading.Lock()
-        self._home = _process()
+        self._home = process()
 
     def require_home(self) -> None:
         """Refuse another process than the one that opened the table."""
-        if self._home != _process():
+        if self._home != process():
             raise BudgetExceeded(
                 "The budget belongs to the process that opened the table, and this one was forked from it.",
                 "Each process would count for itself, and together they would spend the budget several times.",
@@ -100,23 +100,6 @@ class Budget:
 
     def __repr__(self) -> str:
         return f"Budget({_named(_parameters(self.total))}; remaining {_named(self.remaining)})"
-
-
-def _process() -> tuple[int, int]:
-    """What tells this process from its forks: its number, which a grandchild may be given again, and its generation."""
-    return os.getpid(), _generation
-
-
-_generation = 0
-
-
-def _count_generation() -> None:
-    global _generation
-    _generation += 1
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
-    os.register_at_fork(after_in_child=_count_generation)
 
 
 def _cap(total: Guarantee, costs: tuple[Guarantee, ...]) -> Guarantee:

@@ -15,27 +15,9 @@
 from typing import TYPE_CHECKING, Any
 
 from flou import bits, central, domain, guarantee, laws, mechanisms, release
-from flou.central import (
-    boxplot,
-    count,
-    deciles,
-    density,
-    ecdf,
-    histogram,
-    iqr,
-    majority,
-    mean,
-    median,
-    mode,
-    quantile,
-    quantiles,
-    quartiles,
-    std,
-    sum,
-    top_k,
-    variance,
-)
+from flou.central import deciles, quartiles, short
 from flou.central import open_table as open
+from flou.central.short import *  # noqa: F403
 from flou.domain import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import (
     BudgetExceeded,
@@ -72,37 +54,22 @@ __all__ = [
     "Release",
     "Schema",
     "bits",
-    "boxplot",
     "central",
     "column",
     "compose",
-    "count",
     "deciles",
-    "density",
     "domain",
-    "ecdf",
     "guarantee",
-    "histogram",
-    "iqr",
     "joint",
     "laws",
     "local",
-    "majority",
-    "mean",
     "mechanisms",
-    "median",
-    "mode",
     "open",
     "parallel",
-    "quantile",
-    "quantiles",
     "quartiles",
     "release",
-    "std",
-    "sum",
-    "top_k",
-    "variance",
 ]
+__all__ += short.__all__
 
 
 def __getattr__(name: str) -> Any:

@@ -99,10 +99,11 @@ def ask_file(
     view = table if kept is None else table.where(kept)
     # the keys first: certificates are a chain, and the answers stand in its order
     order = sorted(range(len(asked)), key=lambda i: asked[i].statistic != "keys")
-    selections = {q.column: q.select(view) for i in order if isinstance(q := questions[i], Keys)}
+    selected = [q for i in order if isinstance(q := questions[i], Keys)]
+    releases = view.ask(*selected)
+    selections = {q.column: Selection(release) for q, release in zip(selected, releases, strict=True)}
     rest = [i for i in order if asked[i].statistic != "keys"]
-    grouped = [_in_groups(questions[i], asked[i].by, schema, selections) for i in rest]
-    releases = [selection.release for selection in selections.values()] + (view.ask(*grouped) if grouped else [])
+    releases += view.ask(*(_in_groups(questions[i], asked[i].by, schema, selections) for i in rest))
     answers = tuple(Answer(str(asked[i]), asked[i].title, release) for i, release in zip(order, releases, strict=True))
     return Answers(schema.name or path.stem, where, answers, compose(*(release.cost for release in releases)))
 

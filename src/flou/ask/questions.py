@@ -1,57 +1,32 @@
-"""``mean salary by department`` becomes a question: one word of ``STATISTICS``, what it is about, and its groups.
+"""``mean salary by department`` becomes a question: the name of a statistic, what it is about, and its groups.
 
     statistic [column ...] [number] [by column]
 
 Names with spaces are quoted. Columns are those of the schema; others can be asked for their keys, and then be groups of
-other questions. A new statistic is one line of ``STATISTICS``.
+other questions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import takewhile
 from typing import Any
 
-from flou.central import (
-    Correlation,
-    Count,
-    Covariance,
-    Density,
-    Ecdf,
-    GroupCounts,
-    GroupedHistogram,
-    Histogram,
-    Keys,
-    MajorityAnswer,
-    Mean,
-    Mode,
-    OuterBounds,
-    Quantiles,
-    Question,
-    Range,
-    Regression,
-    StandardDeviation,
-    TopK,
-    Total,
-    Variance,
-    deciles,
-    quartiles,
-)
-from flou.central.counts.bins import for_histogram
-from flou.central.quantiles.calls import FIVE, OUTER
-from flou.central.quantiles.ecdf import POINTS
+from flou.central import Question
+from flou.central.question import PublicFacts
+from flou.central.statistic import Statistic
+from flou.central.statistics import STATISTICS
 from flou.domain import Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter
-from flou.parameters import Number, integer, probability, shown
+from flou.parameters import Number, probability, shown
 from flou.summaries.tokens import Token, tokens
 
-__all__ = ["STATISTICS", "Asked", "Statistic", "keys_in", "parsed"]
+__all__ = ["Asked", "form", "keys_in", "parsed"]
 
 MOST_LINES = 10_000  # of one answer
-PARTS = 100  # equal ones, between which quantiles lie
 
 
 @dataclass(frozen=True)
@@ -80,7 +55,7 @@ class Asked:
     @property
     def title(self) -> str:
         """The question as a heading."""
-        kind = STATISTICS[self.statistic]
+        kind = STATISTICS[self.statistic].phrase
         what, details = self.statistic, ", ".join(self._shares)
         if kind.shares == 1:  # which is part of the name
             what, details = f"{details}-{what}", ""
@@ -93,69 +68,31 @@ class Asked:
 
     def question(self, epsilon: Number) -> Question:
         """The question with its price."""
-        return STATISTICS[self.statistic].make(self, epsilon)
+        statistic = STATISTICS[self.statistic]
+        columns = (self.column, *self.others) if self.column else ()
+        options = statistic.phrase.options(self.number, self.shares)
+        if self.delta is not None:
+            options["delta"] = self.delta
+        return statistic.question(self.by, *columns, **options, epsilon=epsilon)
 
 
-@dataclass(frozen=True)
-class Statistic:
-    """How to ask for one statistic: what it takes, and the question it makes."""
-
-    make: Callable[[Asked, Number], Question]
-    column: bool = True
-    others: str = ""  # what further columns are, of which there must be one at least
-    number: str = ""  # what an optional whole number after the column means
-    shares: int = 0  # whether a number between 0 and 1 must follow the column: 1; or several of them may: 2
-    by: bool = True
-
-    def form(self, word: str) -> str:
-        """The grammar: ``histogram C [bins]``."""
-        columns = " C" * self.column + (f" {self.others} ..." if self.others else "") + " P" * (self.shares == 1)
-        number = f" [{self.number}{' | P P ...' * (self.shares > 1)}]" if self.number else ""
-        return word + columns + number + " [by G]" * self.by
-
-    def example(self, word: str) -> str:
-        """Such a question: ``histogram salary by department``."""
-        others = f" {self.others}".replace("C", "age") if self.others else ""
-        return word + " salary" * self.column + others + " 0.9" * (self.shares == 1) + " by department" * self.by
+def form(word: str) -> str:
+    """The grammar of a statistic: ``histogram C [bins] [by G]``."""
+    statistic = STATISTICS[word]
+    phrase = statistic.phrase
+    columns = " C" * phrase.column + (f" {phrase.others} ..." if phrase.others else "") + " P" * (phrase.shares == 1)
+    number = f" [{phrase.number}{' | P P ...' * (phrase.shares > 1)}]" if phrase.number else ""
+    return word + columns + number + " [by G]" * statistic.grouped
 
 
-STATISTICS: dict[str, Statistic] = {
-    "count": Statistic(lambda a, e: Count(e) if a.by is None else GroupCounts(a.by, e), column=False),
-    "sum": Statistic(lambda a, e: Total(a.column, e, a.by)),
-    "mean": Statistic(lambda a, e: Mean(a.column, e, a.by)),
-    "variance": Statistic(lambda a, e: Variance(a.column, e, a.by)),
-    "std": Statistic(lambda a, e: StandardDeviation(a.column, e, a.by)),
-    "histogram": Statistic(
-        lambda a, e: (
-            Histogram(a.column, e, a.number) if a.by is None else GroupedHistogram(a.column, e, a.number, by=a.by)
-        ),
-        number="bins",
-    ),
-    "quantile": Statistic(
-        lambda a, e: Quantiles(a.column, a.shares[0], e, by=a.by, statistic=f"{float(a.shares[0]):.10g}-quantile"),
-        shares=1,
-    ),
-    "quantiles": Statistic(
-        lambda a, e: Quantiles(a.column, a.shares or _cuts(a.number), e, by=a.by, statistic="quantiles"),
-        number="parts",
-        shares=2,
-    ),
-    "median": Statistic(lambda a, e: Quantiles(a.column, Fraction(1, 2), e, by=a.by, statistic="median")),
-    "quartiles": Statistic(lambda a, e: Quantiles(a.column, quartiles, e, by=a.by, statistic="quartiles")),
-    "deciles": Statistic(lambda a, e: Quantiles(a.column, deciles, e, by=a.by, statistic="deciles")),
-    "boxplot": Statistic(lambda a, e: Quantiles(a.column, FIVE, e, by=a.by, statistic="boxplot")),
-    "iqr": Statistic(lambda a, e: Range(a.column, OUTER, e, by=a.by, statistic="iqr")),
-    "ecdf": Statistic(lambda a, e: Ecdf(a.column, e, POINTS if a.number is None else a.number, a.by), number="points"),
-    "mode": Statistic(lambda a, e: Mode(a.column, e, 1, a.number), number="bins", by=False),
-    "top": Statistic(lambda a, e: TopK(a.column, e, 3 if a.number is None else a.number), number="values", by=False),
-    "majority": Statistic(lambda a, e: MajorityAnswer(a.column, e), by=False),
-    "density": Statistic(lambda a, e: Density(a.column, e), by=False),
-    "covariance": Statistic(lambda a, e: Covariance((a.column, *a.others), e), others="C", by=False),
-    "correlation": Statistic(lambda a, e: Correlation((a.column, *a.others), e), others="C", by=False),
-    "regression": Statistic(lambda a, e: Regression(a.column, a.others, e), others="on C", by=False),
-    "bounds": Statistic(lambda a, e: OuterBounds(a.column, e), by=False),
-    "keys": Statistic(lambda a, e: Keys(a.column, e, 0 if a.delta is None else a.delta), by=False),
-}
+def _example(word: str) -> str:
+    """A question for a statistic: ``histogram salary by department``."""
+    statistic = STATISTICS[word]
+    phrase = statistic.phrase
+    others = f" {phrase.others}".replace("C", "age") if phrase.others else ""
+    share, by = " 0.9" * (phrase.shares == 1), " by department" * statistic.grouped
+    return word + " salary" * phrase.column + others + share + by
+
 
 # Words that people use for the same thing, to be suggested.
 OTHER_WORDS = {
@@ -169,12 +106,6 @@ OTHER_WORDS = {
     "total": "sum",
     "top_k": "top",
 }
-
-
-def _cuts(parts: int | None) -> tuple[Fraction, ...]:
-    """The probabilities between so many equal parts."""
-    many = integer("parts", PARTS if parts is None else parts, 2, MOST_LINES)
-    return tuple(Fraction(part, many) for part in range(1, many))
 
 
 def parsed(text: str, schema: Schema, selected: Collection[str] = ()) -> Asked:
@@ -213,15 +144,9 @@ def _require_public_groups(name: str, schema: Schema) -> None:
 
 
 def _lines(asked: Asked, schema: Schema) -> int:
-    """How many numbers the answer has; as if there were one group, where the keys are yet to be selected."""
-    groups = schema[asked.by].size if asked.by is not None and asked.by in schema else 1
-    if asked.statistic == "ecdf":
-        return groups * min(asked.number or POINTS, schema[asked.column].size)
-    if asked.statistic == "quantiles":
-        return groups * (len(asked.shares) or max((PARTS if asked.number is None else asked.number) - 1, 1))
-    if asked.statistic != "histogram":
-        return groups * {"deciles": 9, "boxplot": 5, "quartiles": 3}.get(asked.statistic, 1)
-    return groups * int(for_histogram(asked.column, schema[asked.column], asked.number).size)
+    """How many values the answer has; of one group, where the keys are yet to be selected."""
+    known = asked if asked.by is None or asked.by in schema else replace(asked, by=None)
+    return known.question(1).prepare(PublicFacts(schema, None)).entries
 
 
 def _quoted(name: str) -> str:
@@ -236,11 +161,11 @@ def _read(text: str, found: list[Token]) -> Asked:
     def refused(what: str, hint: str = "") -> InvalidParameter:
         known = found[0].text.lower() if found else ""
         if known in STATISTICS:
-            forms, example = f"It is asked as: {STATISTICS[known].form(known)}", STATISTICS[known].example(known)
+            forms, example = f"It is asked as: {form(known)}", _example(known)
         else:
             forms = f"A question begins with one of {', '.join(STATISTICS)}"
             meant = OTHER_WORDS.get(known, "mean")
-            example = STATISTICS[meant].example(meant)
+            example = _example(meant)
         return InvalidParameter(
             f"The question {shown(text)} was not understood: {what}.",
             f"{forms}, with names that have spaces in quotes.",
@@ -255,39 +180,40 @@ def _read(text: str, found: list[Token]) -> Asked:
     if word not in STATISTICS or found[0].kind != "word":
         meant = f"Perhaps {OTHER_WORDS[word]!r} was meant" if word in OTHER_WORDS else closest(word, list(STATISTICS))
         raise refused(f"{found[0]} is not a known statistic", f"{meant},")
-    statistic = STATISTICS[word]
+    statistic: Statistic[Any] = STATISTICS[word]
+    phrase = statistic.phrase
     parts: dict[str, Any] = {"statistic": word}
-    if statistic.column:
+    if phrase.column:
         if not rest or not rest[0].is_name or rest[0].says("by"):
             raise refused(f"{word} needs the name of a column")
         parts["column"] = rest.pop(0).text
-    if statistic.others:
+    if phrase.others:
         if word == "regression" and rest and rest[0].says("on"):
             del rest[0]
         named = list(takewhile(lambda token: token.is_name and not token.says("by", "on"), rest))
         if not named:
             raise refused(f"{word} needs the names of several columns")
         parts["others"], rest = tuple(token.text for token in named), rest[len(named) :]
-    if statistic.shares:
+    if phrase.shares:
         numbers = list(takewhile(lambda token: token.kind == "number", rest))
-        if statistic.shares == 1 and len(numbers) != 1:
+        if phrase.shares == 1 and len(numbers) != 1:
             raise refused(f"{word} needs one share of the rows, such as 0.9")
         given = [float(token.text.replace("_", "")) for token in numbers]
-        if statistic.shares == 1 or len(given) > 1 or (given and given[0] < 1):
+        if phrase.shares == 1 or len(given) > 1 or (given and given[0] < 1):
             if any(share > 1 for share in given):
                 raise refused("shares lie between 0 and 1: for a percentile of 90 write 0.9")
             parts["shares"], rest = tuple(probability("P", share) for share in given), rest[len(numbers) :]
-    if statistic.number and rest and rest[0].kind == "number":
+    if phrase.number and rest and rest[0].kind == "number":
         digits = rest.pop(0).text
         if not digits.replace("_", "").isascii() or not digits.replace("_", "").isdigit() or len(digits) > 9:
-            raise refused(f"{statistic.number} must be a whole number, got {shown(digits)}")
+            raise refused(f"{phrase.number} must be a whole number, got {shown(digits)}")
         parts["number"] = int(digits.replace("_", ""))
-    if statistic.by and len(rest) >= 2 and rest[0].says("by") and rest[1].is_name:
+    if statistic.grouped and len(rest) >= 2 and rest[0].says("by") and rest[1].is_name:
         parts["by"] = rest[1].text
         rest = rest[2:]
     if rest:
         what = f"{rest[0]} has no place in it"
         if rest[0].says("by"):
-            what = "by needs the name of a column" if statistic.by else f"{word} takes no groups"
+            what = "by needs the name of a column" if statistic.grouped else f"{word} takes no groups"
         raise refused(what)
     return Asked(**parts)

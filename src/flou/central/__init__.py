@@ -1,9 +1,10 @@
 """Statistics for a trusted curator: any table in, an answer with its error, its cost and its certificate out."""
 
+from flou.central import short
 from flou.central.budget import Budget
-from flou.central.counts.count import Count, GroupCounts, Histogram
+from flou.central.counts.count import Count
 from flou.central.counts.density import Density
-from flou.central.counts.grouped_histogram import GroupedHistogram
+from flou.central.counts.histogram import Histogram
 from flou.central.counts.keys import Keys
 from flou.central.counts.outer_bounds import OuterBounds
 from flou.central.counts.selection import MajorityAnswer, Mode, TopK
@@ -18,8 +19,7 @@ from flou.central.quantiles.calls import deciles, quartiles
 from flou.central.quantiles.ecdf import Ecdf
 from flou.central.quantiles.quantiles import Quantiles, Range
 from flou.central.question import Question
-from flou.central.short import count, density, histogram, majority, mean, mode, std, sum, top_k, variance
-from flou.central.short_quantiles import boxplot, ecdf, iqr, median, quantile, quantiles
+from flou.central.short import *  # noqa: F403
 from flou.central.table import Table, open_table
 
 __all__ = [
@@ -29,8 +29,6 @@ __all__ = [
     "Covariance",
     "Density",
     "Ecdf",
-    "GroupCounts",
-    "GroupedHistogram",
     "GroupedTable",
     "Histogram",
     "Keys",
@@ -48,23 +46,8 @@ __all__ = [
     "TopK",
     "Total",
     "Variance",
-    "boxplot",
-    "count",
     "deciles",
-    "density",
-    "ecdf",
-    "histogram",
-    "iqr",
-    "majority",
-    "mean",
-    "median",
-    "mode",
     "open_table",
-    "quantile",
-    "quantiles",
     "quartiles",
-    "std",
-    "sum",
-    "top_k",
-    "variance",
 ]
+__all__ += short.__all__

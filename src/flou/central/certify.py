@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flou.guarantee import ZCDP, Guarantee
+from flou.guarantee import ZCDP
 from flou.release.accuracy import accuracy_of
 
 if TYPE_CHECKING:
-    from flou.central.public_facts import PublicFacts
-    from flou.central.question import Draft, Question
-    from flou.central.table import Table
+    from flou.central.custody import Custody
+    from flou.central.question import Draft, Prepared, Question
 
 __all__ = ["blocks"]
 
@@ -20,11 +19,9 @@ AGAIN = (  # how many times depends on the rows, and is therefore not told
 CONVERTED_AT = 1e-6  # the delta at which a rho is also stated as an epsilon
 
 
-def blocks(
-    table: Table, question: Question, draft: Draft, cost: Guarantee, facts: PublicFacts
-) -> dict[str, dict[str, Any]]:
+def blocks(table: Custody, question: Question, prepared: Prepared, draft: Draft) -> dict[str, dict[str, Any]]:
     """All blocks but the identity."""
-    schema, budget = table.schema, table.budget
+    schema, budget, cost, again = table.schema, table.budget, prepared.cost, prepared.looks_again
     return {
         "data": {
             "dataset": schema.name,
@@ -62,8 +59,8 @@ def blocks(
             "column": question.column,
             "preprocessing": ["clamped to public bounds", "rounded to a public grid", "missing values as declared"],
             "postprocessing": list(draft.postprocessing),
-            "touches_data_again": question.looks_again(facts),
-            "reads": AGAIN if question.looks_again(facts) else "once, before any noise is drawn",
+            "touches_data_again": again,
+            "reads": AGAIN if again else "once, before any noise is drawn",
         },
         "accuracy": {
             **accuracy_of(draft.uncertainty),

@@ -6,6 +6,19 @@
                     delta is not spent
 ``rho``             discrete Gaussian noise: zero-concentrated differential privacy. At equal rho its variance is at
                     most half of Laplace's, so it is the price for many questions under one zCDP budget
+
+How much noise that is depends on the sensitivity: how far one unit can move a vector of integers, in L1 norm for
+Laplace noise, in L2 norm for Gaussian noise.
+
+The lemma behind most statistics: let every row add a vector whose L1 norm is at most B and whose entries lie in an
+interval of length B that contains 0 (entries of at least 0 that add up to at most B do). Then a unit of up to r rows
+moves the sum
+
+    by at most r B in L1 and in L2 norm, if the unit is added or removed;
+    by at most 2 r B in L1 and sqrt(2) r B in L2 norm, if its rows are replaced by up to r others.
+
+For the last bound, each entry moves by at most r B, and |x|_2^2 <= |x|_1 |x|_largest. Two rows at two corners of the
+simplex attain all of them. Proof: docs/explanation/proofs/sensitivity.md
 """
 
 from __future__ import annotations
@@ -13,20 +26,53 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
-from flou.central.public_facts import PublicFacts
-from flou.central.sensitivity import Sensitivity, root
+from flou.central.question import PublicFacts
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteGaussian, DiscreteLaplace
 from flou.mechanisms import Gaussian, Laplace
 from flou.parameters import Number, exact, number
 from flou.theory.gaussian_trade_off import analytic_sigma
 
-__all__ = ["Given", "Noise", "Price", "described", "width_of"]
+__all__ = ["Given", "Noise", "Price", "PricedNoise", "Sensitivity", "root", "width_of"]
 
 Given: TypeAlias = Number | None
 Noise: TypeAlias = Laplace | Gaussian
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Bounds for both norms; the second is kept as a square, so that it stays exact."""
+
+    l1: Fraction | int
+    l2_squared: Fraction | int
+
+    @classmethod
+    def of_rows(cls, norm: int, facts: PublicFacts) -> Sensitivity:
+        """By the lemma, for rows of L1 norm at most ``norm``."""
+        rows = facts.rows_per_unit
+        corners = 2 if facts.schema.relation == "substitute" else 1
+        return cls(corners * rows * norm, corners * (rows * norm) ** 2)
+
+    @property
+    def l2(self) -> Fraction:
+        """The L2 norm, rounded up where it is no fraction."""
+        return root(Fraction(self.l2_squared))
+
+    def times(self, factor: int) -> Sensitivity:
+        """Of the same vector in finer units."""
+        return Sensitivity(factor * self.l1, factor**2 * self.l2_squared)
+
+
+def root(square: Fraction) -> Fraction:
+    """The square root: exact where it is a fraction, and otherwise too large by less than 2^-63 of it."""
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top * top == square.numerator and bottom * bottom == square.denominator:
+        return Fraction(top, bottom)
+    shift = max(0, 66 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2)
+    return Fraction(math.isqrt((square.numerator << 2 * shift) // square.denominator) + 1, 1 << shift)
 
 
 @dataclass(frozen=True)
@@ -81,15 +127,9 @@ class Price:
         assert self.epsilon is not None
         return sensitivity.l1 / self.epsilon
 
-    def mechanism(self, sensitivity: Sensitivity, facts: PublicFacts) -> Noise:
-        """The noise for every coordinate of a vector of integers; its guarantee is the cost."""
-        options: dict[str, Any] = {"relation": facts.schema.relation, "unit": facts.unit}
-        if self.rho is not None:
-            return Gaussian(sensitivity=sensitivity.l2, rho=self.rho, **options)
-        assert self.epsilon is not None
-        if self.is_gaussian(sensitivity):
-            return Gaussian(sensitivity=sensitivity.l2, epsilon=self.epsilon, delta=self.delta, **options)
-        return Laplace(sensitivity=exact(sensitivity.l1), epsilon=self.epsilon, **options)
+    def noise(self, sensitivity: Sensitivity, facts: PublicFacts) -> PricedNoise:
+        """The noise that this price buys for a vector of integers."""
+        return PricedNoise(self, sensitivity, facts)
 
     def why(self, sensitivity: Sensitivity) -> str:
         """Why the noise is what it is, for a certificate."""
@@ -103,23 +143,43 @@ class Price:
         return f"Laplace: Gaussian noise is {ratio:.3g} times as wide here, so that delta is not spent"
 
 
+@dataclass(frozen=True)
+class PricedNoise:
+    """The noise on every coordinate of a vector of integers: which law, what it costs, and why it was chosen."""
+
+    price: Price
+    sensitivity: Sensitivity
+    facts: PublicFacts
+
+    @cached_property
+    def mechanism(self) -> Noise:
+        """Its guarantee is the cost; a scale that cannot be drawn is refused here."""
+        price, options = self.price, {"relation": self.facts.schema.relation, "unit": self.facts.unit}
+        if not price.is_gaussian(self.sensitivity):
+            assert price.epsilon is not None
+            return Laplace(sensitivity=exact(self.sensitivity.l1), epsilon=price.epsilon, **options)
+        given: dict[str, Any] = (
+            {"rho": price.rho} if price.rho is not None else {"epsilon": price.epsilon, "delta": price.delta}
+        )
+        return Gaussian(sensitivity=self.sensitivity.l2, **given, **options)
+
+    def described(self, *, grid: str, on: str = "") -> dict[str, Any]:
+        """The mechanism block of a certificate."""
+        mechanism = self.mechanism
+        laplace = isinstance(mechanism, Laplace)
+        law = "discrete" if isinstance(mechanism.noise, DiscreteGaussian | DiscreteLaplace) else "rounded"
+        return {
+            "name": f"{law} {'Laplace' if laplace else 'Gaussian'}{on}",
+            "choice": self.price.why(self.sensitivity),
+            "scale": width_of(mechanism.noise),
+            "grid": grid,
+            "sensitivity": float(mechanism.sensitivity),
+            "norm": "L1" if laplace else "L2",
+            "sampler": f"exact, by {'inversion' if laplace else 'rejection'} with refinement",
+            "random_source": self.facts.random_source,
+        }
+
+
 def width_of(noise: Any) -> float:
     """The scale of a Laplace law, the sigma of a Gaussian one."""
     return float(noise.scale if isinstance(noise, DiscreteLaplace) else noise.sigma)
-
-
-def described(price: Price, sensitivity: Sensitivity, facts: PublicFacts, *, on: str, grid: str) -> dict[str, Any]:
-    """The mechanism block of a certificate."""
-    mechanism = price.mechanism(sensitivity, facts)
-    laplace = isinstance(mechanism, Laplace)
-    law = "discrete" if isinstance(mechanism.noise, DiscreteGaussian | DiscreteLaplace) else "rounded"
-    return {
-        "name": f"{law} {'Laplace' if laplace else 'Gaussian'}{on}",
-        "choice": price.why(sensitivity),
-        "scale": width_of(mechanism.noise),
-        "grid": grid,
-        "sensitivity": float(mechanism.sensitivity),
-        "norm": "L1" if laplace else "L2",
-        "sampler": f"exact, by {'inversion' if laplace else 'rejection'} with refinement",
-        "random_source": facts.random_source,
-    }

@@ -1,27 +1,153 @@
-"""A question about a table: what it costs, what it asks of the engine, and how the answer is made private.
+"""A question about a table, and its two steps: it is prepared, then answered.
 
-The three steps are separate on purpose. The cost is known before anything is read; the engine is asked for exact
-integers only; and the answer draws its noise from the curator. A question that looks at the rows again once noise is
-drawn says so before (``looks_again``): only then does the curator hold rows, and the certificate says it too. All that
-is drawn is part of the cost. What an answer returns is public, and leads neither to the rows nor to the curator.
+``prepare`` meets the public facts of a table and nothing else. It checks the parameters and builds grid, mechanism and
+noise, once. What it returns says what the answer costs, which exact integers the engine is asked for, and how the
+answer is made of them.
+
+``answer`` gets these integers and a curator, who draws the noise. A question that looks at the rows again once noise is
+drawn says so beforehand (``looks_again``): only then does its curator hold rows, and the certificate says it too. All
+that is drawn is part of the cost. What an answer returns is public, and leads neither to the rows nor to the curator.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
-from numpy.typing import NDArray
-
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
-from flou.guarantee import Guarantee
+from flou.bits import SYSTEM, Bits, SystemBits
+from flou.central.counts.bins import names_of
+from flou.domain import Schema
+from flou.errors import InvalidParameter
+from flou.guarantee import Guarantee, PureDP
+from flou.parameters import Number
 from flou.release import Uncertainty
 from flou.release.release import Value
-from flou.summaries.request import Request
+from flou.summaries.request import Code, Reading
+from flou.summaries.rows import Rows, Spans, Tally
 
-__all__ = ["Draft", "Question"]
+__all__ = ["Curator", "Draft", "Prepared", "PublicFacts", "Question", "few_rows", "source_of"]
+
+NAMED = 8  # groups that can be read in a line
+
+
+def source_of(bits: Bits) -> str:
+    """What a certificate says about the randomness."""
+    if isinstance(bits, SystemBits):
+        return "AES-256-CTR keyed by the operating system"
+    return "given by the caller: a test, not a release"
+
+
+@dataclass(frozen=True)
+class PublicFacts:
+    """All that a question may know about a table, and all that a release may keep of where it came from.
+
+    A frozen value without a way to the rows and without a source of randomness.
+    """
+
+    schema: Schema
+    known_rows: int | None  # how many rows there are, where that is public: substitution, nothing filtered
+    table_rows: int | None = None  # how many rows the whole table has, where that is public
+    random_source: str = source_of(SYSTEM)
+    looks_again: bool = False  # whether a second look at the rows would see the same ones as the first
+
+    def without_rows(self) -> PublicFacts:
+        """The same facts for parts of the table, whose numbers of rows are not public."""
+        return replace(self, known_rows=None)
+
+    @property
+    def unit(self) -> str:
+        return self.schema.unit or "row"
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.schema.max_rows_per_unit
+
+    @property
+    def changes(self) -> int:
+        """How many rows leave or enter between neighbours, at the most."""
+        return self.rows_per_unit * (2 if self.schema.relation == "substitute" else 1)
+
+    def domain(self, column: str) -> Any:
+        if column not in self.schema:
+            known = ", ".join(repr(name) for name in self.schema)
+            raise InvalidParameter(
+                f"Column {column!r} is not in the schema.",
+                f"Its public domain must be declared before it can be asked about; declared are {known}.",
+                "Add it to the schema.",
+            )
+        return self.schema[column]
+
+    def code(self, column: str) -> Code:
+        """The code by which an engine groups rows."""
+        return Code(column, self.domain(column))
+
+    def groups(self, by: str | None) -> int:
+        """How many groups the engine is asked about: one of all rows, or every code of a column."""
+        return 1 if by is None else int(self.domain(by).size)
+
+    def labels(self, by: str) -> tuple[str, ...]:
+        """The names of the groups that are answered about."""
+        return names_of(self.domain(by))
+
+    def pure(self, epsilon: Number) -> PureDP:
+        return PureDP(epsilon, relation=self.schema.relation, unit=self.unit)
+
+
+class Curator:
+    """Who may look at the rows and draw random bits, from ``with`` to its end and no longer.
+
+    A curator that is kept all the same is of no use to whoever finds it: it can be neither copied nor pickled, and it
+    lets go of the rows and of the bits as soon as the question is answered.
+    """
+
+    __slots__ = ("_bits", "_rows")
+
+    def __init__(self, bits: Bits = SYSTEM, rows: Rows | None = None) -> None:
+        self._bits: Bits | None = bits
+        self._rows = rows
+
+    def __enter__(self) -> Curator:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del kind, error, trace
+        self._bits = self._rows = None
+
+    def __repr__(self) -> str:
+        return "Curator(...)"
+
+    @property
+    def bits(self) -> Bits:
+        """Where noise is drawn."""
+        if self._bits is None:
+            raise _over()
+        return self._bits
+
+    def tally(self, code: Code, spans: Spans, by: Code | None = None) -> Tally:
+        """A second look at the rows, see ``Rows.tally``."""
+        if self._rows is None:
+            raise _over()
+        return self._rows.tally(code, spans, by)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise InvalidParameter(
+            "A curator can be neither pickled nor copied.",
+            "It leads to confidential rows, and what is pickled or copied leaves their keeper.",
+            "Keep what it helped to release, which is public.",
+        )
+
+
+def _over() -> InvalidParameter:
+    return InvalidParameter(
+        "The curator has no rows to look at, or no longer.",
+        "It serves while a question is answered, and only where a second look would see the same rows as the first.",
+        "Ask the table a new question.",
+    )
 
 
 @dataclass(frozen=True)
@@ -38,6 +164,20 @@ class Draft:
     proofs: tuple[str, ...] = ()  # of what was chosen on the way, besides that of the question
 
 
+Answering: TypeAlias = Callable[[list[Any], Curator], Draft]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question that has met the public facts: what it costs, what it asks of the engine, and how it answers."""
+
+    cost: Guarantee
+    requests: tuple[Reading, ...]
+    answer: Answering  # from what the requests delivered; the curator is asked and not kept
+    entries: int = 1  # how many values the answer has
+    looks_again: bool = False  # whether rows may be read again after noise was drawn; how often is private
+
+
 class Question(ABC):
     """One statistic with its parameters."""
 
@@ -45,19 +185,14 @@ class Question(ABC):
     column: str | None
     proof: ClassVar[str]  # the page that proves what the answer costs, in docs/explanation/proofs
 
-    def looks_again(self, facts: PublicFacts) -> bool:
-        """Whether rows may be read again after noise was drawn; how often depends on them, and is not told."""
-        del facts
-        return False
-
     @abstractmethod
-    def cost(self, facts: PublicFacts) -> Guarantee:
-        """What the answer will cost; also checks the parameters."""
+    def prepare(self, facts: PublicFacts) -> Prepared:
+        """Check the parameters, and build all that the answer needs before a row is read."""
 
-    @abstractmethod
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        """What the engine is asked for."""
 
-    @abstractmethod
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        """The private answer, from the exact integers; the curator is asked and not kept."""
+def few_rows(groups: Sequence[str]) -> str:
+    """A word of caution about groups whose rows are few next to the noise; nothing where there is none."""
+    if not groups:
+        return ""
+    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
+    return f"Few rows next to the noise: {', '.join(groups[:NAMED])}{more}."

@@ -14,7 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from flou.ask import STATISTICS, Answers, ask_file
+from flou.ask import Answers, ask_file, form
+from flou.central.statistics import STATISTICS
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
 from flou.errors import FlouError
@@ -53,7 +54,7 @@ flou release salaries.csv --schema salaries.toml --ask "keys city" --ask "mean s
 
 [bold]Questions[/bold]
 
-{escape("  |  ".join(statistic.form(word) for word, statistic in STATISTICS.items()))}
+{escape("  |  ".join(map(form, STATISTICS)))}
 
 C and G are columns of the schema, P is a share such as 0.9; quantiles cut the rows into so many equal parts (100 \
 without a number), an ecdf is shown at so many points (100), histograms and modes have so many bins; names with \

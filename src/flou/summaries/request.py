@@ -1,11 +1,15 @@
 """What can be asked of rows: sums of products of codes, and counts of codes. Nothing else leaves an engine, but for the
-keys of a column whose categories are not public (``keys.py``).
+keys of a column whose categories are not public.
 
 A code is a column seen through its public domain: a whole number from 0 to size - 1 for every row. All statistics are
 made of two requests, both of them vectors of exact integers that add up when two tables are put together:
 
     Sums([(), (x,), (x, x), (x, y)], by=g)   for every group of g: the rows, the sum of x, of x^2, of x y
     Counts([x, y])                           for every pair of codes: the rows that have it
+
+A column whose categories are not public is asked about by a third one, whose answer is as long as there are keys:
+
+    DistinctKeys(column, least)              every key that at least so many rows have, and how many have it
 """
 
 from __future__ import annotations
@@ -18,7 +22,20 @@ from typing import TypeAlias
 from flou.domain import Domain, Interval
 from flou.errors import InvalidParameter
 
-__all__ = ["LARGEST_CODE", "LIMB", "Code", "Counts", "Request", "Sums", "Term", "codes_of", "keys_of"]
+__all__ = [
+    "LARGEST_CODE",
+    "LIMB",
+    "Code",
+    "Counts",
+    "DistinctKeys",
+    "Reading",
+    "Request",
+    "Sums",
+    "Term",
+    "codes_of",
+    "columns_of",
+    "keys_of",
+]
 
 LARGEST_CODE = 2**31  # so that the product of two codes fits into 62 bits
 LIMB = 22  # bits summed at a time: 2^40 rows of 22 bits stay below 2^62 in any engine
@@ -114,7 +131,24 @@ class Counts:
         return tuple(code.domain.size for code in self.codes)
 
 
-Request: TypeAlias = Sums | Counts
+@dataclass(frozen=True)
+class DistinctKeys:
+    """The keys of a column (``keys.py``) that at least so many rows have, each with its rows.
+
+    Unlike all else that leaves an engine, the keys are private: they are for ``central/counts/keys.py`` alone.
+    """
+
+    column: str
+    least: int = 1
+
+
+Request: TypeAlias = Sums | Counts  # vectors of a length that is public
+Reading: TypeAlias = Request | DistinctKeys
+
+
+def columns_of(request: Reading) -> tuple[str, ...]:
+    """The columns that are read."""
+    return (request.column,) if isinstance(request, DistinctKeys) else tuple(code.column for code in codes_of(request))
 
 
 def keys_of(request: Request) -> tuple[Code, ...]:

@@ -14,7 +14,7 @@ from flou.errors import InvalidData, InvalidParameter, instead
 from flou.parameters import integer
 from flou.summaries.condition import Condition
 from flou.summaries.keys import KeyCounts
-from flou.summaries.request import Code, Request
+from flou.summaries.request import Code, DistinctKeys, Reading, Request
 
 __all__ = ["Rows", "Spans", "Tally", "free", "keyed", "quiet"]
 
@@ -67,6 +67,14 @@ class Rows(ABC):
 
         Requests asked together share passes over the rows where the engine can.
         """
+
+    def read(self, readings: Sequence[Reading]) -> list[Any]:
+        """What was asked for, in order: vectors in shared passes, the keys of each column in a pass of its own."""
+        vectors = [one for one in readings if not isinstance(one, DistinctKeys)]
+        found = iter(self.collect(vectors) if vectors else ())
+        return [
+            self.key_counts(one.column, one.least) if isinstance(one, DistinctKeys) else next(found) for one in readings
+        ]
 
     @abstractmethod
     def where(self, condition: Condition) -> Rows:

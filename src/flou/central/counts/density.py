@@ -25,25 +25,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.central.curator import Curator
-from flou.central.price import Noise, Price, described
-from flou.central.priced_question import PricedQuestion
-from flou.central.public_facts import PublicFacts
-from flou.central.question import Draft
-from flou.central.sensitivity import Sensitivity
+from flou.central.price import Given, Noise, Price, PricedNoise, Sensitivity
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws.law import Floats
 from flou.parameters import Number, integer
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval as Ends
-from flou.summaries.request import Code, Counts, Request
+from flou.summaries.request import Code, Counts
 
 __all__ = ["Density", "cosines", "farthest", "largest"]
 
 UNIT = 2**20  # a cosine of 1; sums over 2^40 rows stay below 2^62
 CELLS = 2**11
 MOST = 30  # cosines
+POINTS = 65
 DRAWS = 1 << 13  # of the noise, for the band: the error probability is known to a quarter of a percent
 
 
@@ -76,20 +73,31 @@ def largest(cells: int, terms: int) -> Sensitivity:
 
 
 @dataclass(frozen=True)
-class Density(PricedQuestion):
+class Density(Question):
     """The density of a column between its bounds, at equally spaced points."""
 
     column: str
     price: Price | Number
     terms: int | None = None
-    points: int = 65
+    points: int = POINTS
     statistic = "density"
     proof = "density"
 
-    def mechanism(self, facts: PublicFacts) -> Noise:
-        integer("points", self.points, 2, 2**12)
-        self._code(facts)
-        return self._price.mechanism(self._sensitivity(self._terms(facts), facts), facts)
+    @classmethod
+    def asked(
+        cls,
+        column: str,
+        *,
+        terms: int | None = None,
+        points: int = POINTS,
+        epsilon: Given = None,
+        delta: Given = None,
+        rho: Given = None,
+    ) -> Density:
+        return cls(column, Price.of(epsilon, delta, rho), terms, points)
+
+    def noise(self, facts: PublicFacts) -> PricedNoise:
+        return Price.read(self.price).noise(self._sensitivity(self.cosines(facts), facts), facts)
 
     def _code(self, facts: PublicFacts) -> tuple[Code, float, float]:
         domain = facts.domain(self.column)
@@ -104,12 +112,13 @@ class Density(PricedQuestion):
             )
         return Code(self.column, domain.fine(CELLS.bit_length() - 1)), domain.lower, domain.upper
 
-    def _terms(self, facts: PublicFacts) -> int:
+    def cosines(self, facts: PublicFacts) -> int:
+        """How many terms the series has."""
         if self.terms is not None:
             return integer("terms", self.terms, 1, MOST)
         if facts.known_rows is None:
             return 8
-        price, n = self._price, float(max(facts.known_rows, 1))
+        price, n = Price.read(self.price), float(max(facts.known_rows, 1))
 
         def rule(balanced: float) -> int:
             return min(max(round(min(balanced, 1.5 * math.sqrt(math.sqrt(n)))), 1), MOST)
@@ -131,36 +140,34 @@ class Density(PricedQuestion):
             squared = max(squared, farthest(CELLS, terms).l2_squared)
         return Sensitivity(facts.changes * alone.l1, facts.rows_per_unit**2 * squared)
 
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        return (Counts((self._code(facts)[0],)),)
-
-    def vector(self, counts: NDArray[Any], facts: PublicFacts) -> list[int]:
+    @staticmethod
+    def vector(counts: NDArray[Any], terms: int, facts: PublicFacts) -> list[int]:
         """The exact sums: UNIT for every row, where their number is not public, and the cosines."""
         held = np.flatnonzero(counts)
-        sums = [int(c) for c in counts[held] @ cosines(CELLS, self._terms(facts))[held]]
+        sums = [int(c) for c in counts[held] @ cosines(CELLS, terms)[held]]
         return sums if facts.known_rows is not None else [UNIT * int(counts.sum()), *sums]
 
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        mechanism, sensitivity = self.mechanism(facts), self._sensitivity(self._terms(facts), facts)
-        noisy = np.array([mechanism.sample(v, bits=curator.bits) / UNIT for v in self.vector(found[0], facts)])
-        rows = float(noisy[0]) if facts.known_rows is None else float(facts.known_rows)
-        series = noisy[1:] if facts.known_rows is None else noisy
-        _, lower, upper = self._code(facts)
-        band = Band(series, rows, facts.known_rows is None, mechanism, upper - lower, self.points)
-        return Draft(
-            value=np.maximum(band.centre, 0.0) / (upper - lower),
-            uncertainty=band,
-            mechanism=described(
-                self._price,
-                sensitivity,
-                facts,
-                on=f" on {series.size} cosine sums",
-                grid=f"{CELLS} cells, 2^-20 of a row",
-            ),
-            labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, self.points).tolist()),
-            note=f"The band is about a series of {series.size} cosines; what it leaves out is not in the band.",
-            postprocessing=("cosine series", "negative values as 0"),
-        )
+    def prepare(self, facts: PublicFacts) -> Prepared:
+        points = integer("points", self.points, 2, 2**12)
+        code, lower, upper = self._code(facts)
+        terms, noise, known = self.cosines(facts), self.noise(facts), facts.known_rows
+        mechanism, width = noise.mechanism, upper - lower
+
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            exact = self.vector(found[0], terms, facts)
+            noisy = np.array([mechanism.sample(value, bits=curator.bits) / UNIT for value in exact])
+            rows, series = (float(noisy[0]), noisy[1:]) if known is None else (float(known), noisy)
+            band = Band(series, rows, known is None, mechanism, width, points)
+            return Draft(
+                value=np.maximum(band.centre, 0.0) / width,
+                uncertainty=band,
+                mechanism=noise.described(on=f" on {terms} cosine sums", grid=f"{CELLS} cells, 2^-20 of a row"),
+                labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, points).tolist()),
+                note=f"The band is about a series of {terms} cosines; what it leaves out is not in the band.",
+                postprocessing=("cosine series", "negative values as 0"),
+            )
+
+        return Prepared(mechanism.guarantee, (Counts((code,)),), answer, points)
 
 
 @dataclass(frozen=True, eq=False)

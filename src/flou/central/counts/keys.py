@@ -18,39 +18,43 @@ Proof      docs/explanation/proofs/keys.md
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
-from flou.central.question import Draft, Question
-from flou.errors import InvalidParameter
-from flou.guarantee import ApproxDP, Guarantee
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.guarantee import ApproxDP
 from flou.laws import DiscreteLaplace
 from flou.mechanisms import Laplace
 from flou.parameters import Number, integer
 from flou.release import Release, Uncertainty
 from flou.release.uncertainty import Interval
 from flou.summaries.keys import Key
-from flou.summaries.request import Request
-from flou.summaries.rows import quiet
-
-if TYPE_CHECKING:
-    from flou.central.table import Table
+from flou.summaries.request import DistinctKeys
 
 __all__ = ["Keys", "Selection"]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What was selected: the keys, their noisy counts as a release, and the threshold."""
+    """Groups that were selected: the release that selected them, whose keys later questions are about."""
 
-    keys: tuple[Key, ...]
     release: Release
-    threshold: int
+
+    @property
+    def _selected(self) -> KeyUncertainty:
+        assert isinstance(self.release.uncertainty, KeyUncertainty)
+        return self.release.uncertainty
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        return self._selected.keys
+
+    @property
+    def threshold(self) -> int:
+        return self._selected.threshold
 
     def to_dict(self) -> dict[str, Any]:
         """What the certificates of later releases say about it."""
@@ -60,11 +64,6 @@ class Selection:
             "selection_cost": self.release.cost.to_dict(),
             "selection_certificate": self.release.certificate.hash,
         }
-
-
-@dataclass(frozen=True)
-class _KeyDraft(Draft):
-    selected: tuple[Key, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,9 @@ class Keys(Question):
     statistic = "keys"
     proof = "keys"
 
-    def cost(self, facts: PublicFacts) -> Guarantee:
-        integer("min_rows", self.min_rows, 1, 2**40)
-        self.mechanism(facts)
-        return ApproxDP(self.epsilon, self.delta, relation=facts.schema.relation, unit=facts.unit)
+    @classmethod
+    def asked(cls, column: str, *, epsilon: Number, delta: Number, min_rows: int = 1) -> Keys:
+        return cls(column, epsilon, delta, min_rows)
 
     def mechanism(self, facts: PublicFacts) -> Laplace:
         return Laplace(sensitivity=facts.changes, epsilon=self.epsilon, relation=facts.schema.relation, unit=facts.unit)
@@ -103,55 +101,38 @@ class Keys(Question):
             low, high = (middle, high) if shows(middle) else (low, middle)
         return high + self.min_rows - 1
 
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        del facts
-        raise InvalidParameter(
-            "Keys cannot be asked for together with other questions.",
-            "They are not known before they are selected, and no request for public codes delivers them.",
-            "Call table.keys(column, epsilon=..., delta=...), or table.group_by with the same.",
-        )
+    def prepare(self, facts: PublicFacts) -> Prepared:
+        integer("min_rows", self.min_rows, 1, 2**40)
+        mechanism = self.mechanism(facts)
+        cost = ApproxDP(self.epsilon, self.delta, relation=facts.schema.relation, unit=facts.unit)
+        threshold = self.threshold(facts)
 
-    def select(self, table: Table) -> Selection:
-        """Charge, count the keys exactly, and let the noise decide."""
-        facts = table._facts()
-        cost, threshold = self.cost(facts), self.threshold(facts)
-        table._rows.require(self.column)
-        if table.budget is not None:
-            table.budget.charge(cost)
-        with quiet(table._rows.engine):
-            return self._selected(table, facts, cost, threshold)
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            keys, counts = found[0]
+            names = [str(key) for key in keys.tolist()]
+            order = sorted(range(len(names)), key=lambda i: (names[i], type(keys[i]).__name__))
+            noisy = mechanism.sample(counts[order].astype(np.int64), bits=curator.bits).tolist() if order else []
+            kept = sorted((-y, names[i], i) for y, i in zip(noisy, order, strict=True) if y >= threshold)
+            released = np.array([-y for y, _, _ in kept], dtype=np.int64)
+            selected = tuple(keys[i] for _, _, i in kept)
+            return Draft(
+                value=released,
+                uncertainty=KeyUncertainty(released, mechanism.noise, threshold, self.min_rows, selected),
+                mechanism={
+                    "name": "discrete Laplace with a threshold",
+                    "scale": float(mechanism.noise.scale),
+                    "grid": "whole rows",
+                    "sensitivity": float(mechanism.sensitivity),
+                    "norm": "L1",
+                    "sampler": "exact, by inversion with refinement",
+                    "random_source": facts.random_source,
+                },
+                labels=tuple(name for _, name, _ in kept),
+                note=f"Keys with fewer than about {threshold} rows are not shown.",
+                keys={"group_keys": "selected", "column": self.column, "threshold": threshold},
+            )
 
-    def _selected(self, table: Table, facts: PublicFacts, cost: Guarantee, threshold: int) -> Selection:
-        found = list(table._capped().key_counts(self.column, self.min_rows))
-        with table._curator(self, facts) as curator:
-            draft = self.answer(found, facts, curator)
-        return Selection(draft.selected, table._released(self, draft, cost, facts), threshold)
-
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> _KeyDraft:
-        """From the keys and their counts."""
-        mechanism, threshold = self.mechanism(facts), self.threshold(facts)
-        names = [str(key) for key in found[0].tolist()]
-        order = sorted(range(len(names)), key=lambda i: (names[i], type(found[0][i]).__name__))
-        noisy = mechanism.sample(found[1][order].astype(np.int64), bits=curator.bits).tolist() if order else []
-        kept = sorted((-y, names[i], i) for y, i in zip(noisy, order, strict=True) if y >= threshold)
-        released = np.array([-y for y, _, _ in kept], dtype=np.int64)
-        return _KeyDraft(
-            value=released,
-            uncertainty=KeyUncertainty(released, mechanism.noise, threshold, self.min_rows),
-            mechanism={
-                "name": "discrete Laplace with a threshold",
-                "scale": float(mechanism.noise.scale),
-                "grid": "whole rows",
-                "sensitivity": float(mechanism.sensitivity),
-                "norm": "L1",
-                "sampler": "exact, by inversion with refinement",
-                "random_source": facts.random_source,
-            },
-            labels=tuple(name for _, name, _ in kept),
-            note=f"Keys with fewer than about {threshold} rows are not shown.",
-            keys={"group_keys": "selected", "column": self.column, "threshold": threshold},
-            selected=tuple(found[0][i] for _, _, i in kept),
-        )
+        return Prepared(cost, (DistinctKeys(self.column, self.min_rows),), answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +143,7 @@ class KeyUncertainty(Uncertainty):
     noise: DiscreteLaplace
     threshold: int
     least: int = 1  # rows that a key has in any case
+    keys: tuple[Key, ...] = ()  # those that are shown, as they are in the table: 1 is not "1"
 
     def data(self, level: float) -> Interval:
         low, high = self.noise.interval(level)

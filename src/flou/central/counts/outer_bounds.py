@@ -23,15 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
-from flou.central.question import Draft, Question
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Interval
-from flou.guarantee import Guarantee
 from flou.mechanisms import AboveThreshold
 from flou.parameters import Number, number
 from flou.release.uncertainty import Certain
-from flou.summaries.request import Code, Counts, Request
+from flou.summaries.request import Code, Counts
 
 __all__ = ["EDGES", "OuterBounds"]
 
@@ -50,9 +47,9 @@ class OuterBounds(Question):
     statistic = "bounds"
     proof = "outer_bounds"
 
-    def cost(self, facts: PublicFacts) -> Guarantee:
-        self.mechanism(facts)
-        return facts.pure(self.epsilon)
+    @classmethod
+    def asked(cls, column: str, *, epsilon: Number) -> OuterBounds:
+        return cls(column, epsilon)
 
     def mechanism(self, facts: PublicFacts) -> AboveThreshold:
         """For one of the two bounds."""
@@ -69,14 +66,6 @@ class OuterBounds(Question):
 
         return at(math.ceil(at(0).accuracy(len(EDGES), beta=FALSE_ALARM)))
 
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        # four cells between +-2^(k+1), values outside clamped: below -2^k, up to 0, up to 2^k, and from 2^k on
-        del facts
-        return tuple(
-            Counts((Code(self.column, Interval(-(2.0 ** (k + 1)), 2.0 ** (k + 1), cells=4, missing=0.0)),))
-            for k in EXPONENTS
-        )
-
     @staticmethod
     def beyond(found: list[NDArray[Any]]) -> tuple[list[int], list[int]]:
         """How many rows are at or above each edge, from the highest down, and below it, from the lowest up."""
@@ -85,29 +74,38 @@ class OuterBounds(Question):
         below = [c[0] for c in reversed(cells)] + [cells[0][0] + cells[0][1]] + [c[0] + c[1] + c[2] for c in cells]
         return above, below
 
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
+    def prepare(self, facts: PublicFacts) -> Prepared:
         mechanism = self.mechanism(facts)
-        above, below = (mechanism.sample(np.array(q), bits=curator.bits) for q in self.beyond(found))
-        lower, upper = placed(below[0] if below else None, above[0] if above else None)
-        rows = facts.schema.max_rows if facts.table_rows is None else max(facts.table_rows, 1)
-        uncertainty = RowsBeyond(np.array([lower, upper]), mechanism, rows)
-        return Draft(
-            value=uncertainty.value,
-            uncertainty=uncertainty,
-            mechanism={
-                "name": "AboveThreshold on rows beyond powers of two, twice",
-                "scale": float(mechanism.query_noise.scale),
-                "threshold": mechanism.threshold,
-                "grid": "whole rows",
-                "sensitivity": float(mechanism.sensitivity),
-                "norm": "largest",
-                "sampler": "exact, by inversion with refinement",
-                "random_source": facts.random_source,
-            },
-            labels=("lower", "upper"),
-            note=f"With probability 95 % at most {uncertainty.rows_beyond(0.95):.0f} rows lie beyond each bound.",
-            postprocessing=("the next power of two outwards",),
+        # four cells between +-2^(k+1), values outside clamped: below -2^k, up to 0, up to 2^k, and from 2^k on
+        requests = tuple(
+            Counts((Code(self.column, Interval(-(2.0 ** (k + 1)), 2.0 ** (k + 1), cells=4, missing=0.0)),))
+            for k in EXPONENTS
         )
+
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            above, below = (mechanism.sample(np.array(q), bits=curator.bits) for q in self.beyond(found))
+            lower, upper = placed(below[0] if below else None, above[0] if above else None)
+            rows = facts.schema.max_rows if facts.table_rows is None else max(facts.table_rows, 1)
+            uncertainty = RowsBeyond(np.array([lower, upper]), mechanism, rows)
+            return Draft(
+                value=uncertainty.value,
+                uncertainty=uncertainty,
+                mechanism={
+                    "name": "AboveThreshold on rows beyond powers of two, twice",
+                    "scale": float(mechanism.query_noise.scale),
+                    "threshold": mechanism.threshold,
+                    "grid": "whole rows",
+                    "sensitivity": float(mechanism.sensitivity),
+                    "norm": "largest",
+                    "sampler": "exact, by inversion with refinement",
+                    "random_source": facts.random_source,
+                },
+                labels=("lower", "upper"),
+                note=f"With probability 95 % at most {uncertainty.rows_beyond(0.95):.0f} rows lie beyond each bound.",
+                postprocessing=("the next power of two outwards",),
+            )
+
+        return Prepared(facts.pure(self.epsilon), requests, answer, 2)
 
 
 def placed(low: int | None, high: int | None) -> tuple[float, float]:

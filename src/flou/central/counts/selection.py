@@ -21,20 +21,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flou.central.counts.bins import binned, names_of
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
-from flou.central.question import Draft, Question
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Boolean
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee
 from flou.mechanisms import Majority, PermuteAndFlip
 from flou.parameters import Number, integer, number
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
-from flou.summaries.request import Code, Counts, Request
+from flou.summaries.request import Code, Counts
 
 __all__ = ["MajorityAnswer", "Mode", "Shortfall", "TopK"]
 
@@ -50,16 +46,11 @@ class TopK(Question):
     statistic = "top_k"
     proof = "selection"
 
-    def cost(self, facts: PublicFacts) -> Guarantee:
-        size = self._code(facts).domain.size
-        integer("k", self.k, 1, size)
-        self._mechanism(facts)
-        return facts.pure(self.epsilon)
+    @classmethod
+    def asked(cls, column: str, k: int, *, bins: int | None = None, epsilon: Number) -> TopK:
+        return cls(column, epsilon, k, bins)
 
-    def _code(self, facts: PublicFacts) -> Code:
-        return Code(self.column, binned(self.column, facts.domain(self.column), self.bins))
-
-    def _mechanism(self, facts: PublicFacts) -> PermuteAndFlip:
+    def mechanism(self, facts: PublicFacts) -> PermuteAndFlip:
         """One round."""
         relation = facts.schema.relation
         return PermuteAndFlip(
@@ -70,33 +61,32 @@ class TopK(Question):
             unit=facts.unit,
         )
 
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        return (Counts((self._code(facts),)),)
+    def prepare(self, facts: PublicFacts) -> Prepared:
+        domain = binned(self.column, facts.domain(self.column), self.bins)
+        integer("k", self.k, 1, domain.size)
+        mechanism = self.mechanism(facts)
 
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        domain = self._code(facts).domain
-        mechanism, counts = self._mechanism(facts), found[0].astype(np.int64)
-        left = np.arange(counts.size)
-        chosen = []
-        for _ in range(self.k):
-            position = mechanism.sample(counts[left], bits=curator.bits)
-            chosen.append(int(left[position]))
-            left = np.delete(left, position)
-        uncertainty = Shortfall(
-            tuple(_Flip(float(mechanism.rate), counts.size - j) for j in range(self.k)), _rows(facts), self._alone
-        )
-        names = names_of(domain)
-        labels = [names[code] for code in chosen]
-        return Draft(
-            value=labels[0] if self._alone else np.array(labels, dtype=object),
-            uncertainty=uncertainty,
-            mechanism=_described(
-                "permute-and-flip" + ("" if self._alone else f", {self.k} rounds"), mechanism.rate, facts
-            ),
-            labels=None if self._alone else tuple(str(j + 1) for j in range(self.k)),
-            note=NOTE,
-            keys={"group_keys": "public", "column": self.column},
-        )
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            counts, names = found[0].astype(np.int64), names_of(domain)
+            left = np.arange(counts.size)
+            chosen = []
+            for _ in range(self.k):
+                position = mechanism.sample(counts[left], bits=curator.bits)
+                chosen.append(names[int(left[position])])
+                left = np.delete(left, position)
+            rounds = tuple(_Flip(float(mechanism.rate), counts.size - j) for j in range(self.k))
+            return Draft(
+                value=chosen[0] if self._alone else np.array(chosen, dtype=object),
+                uncertainty=Shortfall(rounds, _rows(facts), self._alone),
+                mechanism=_described(
+                    "permute-and-flip" + ("" if self._alone else f", {self.k} rounds"), mechanism.rate, facts
+                ),
+                labels=None if self._alone else tuple(str(j + 1) for j in range(self.k)),
+                note=NOTE,
+                keys={"group_keys": "public", "column": self.column},
+            )
+
+        return Prepared(facts.pure(self.epsilon), (Counts((Code(self.column, domain),)),), answer, self.k)
 
     @property
     def _alone(self) -> bool:
@@ -108,6 +98,10 @@ class Mode(TopK):
     """The most common value of a column."""
 
     statistic = "mode"
+
+    @classmethod
+    def asked(cls, column: str, *, bins: int | None = None, epsilon: Number) -> Mode:  # type: ignore[override]
+        return cls(column, epsilon, 1, bins)
 
     @property
     def _alone(self) -> bool:
@@ -123,7 +117,16 @@ class MajorityAnswer(Question):
     statistic = "majority"
     proof = "majority"
 
-    def cost(self, facts: PublicFacts) -> Guarantee:
+    @classmethod
+    def asked(cls, column: str, *, epsilon: Number) -> MajorityAnswer:
+        return cls(column, epsilon)
+
+    def mechanism(self, facts: PublicFacts) -> Majority:
+        # a unit of r rows is r neighbours away, so every row gets epsilon / r
+        epsilon = number("epsilon", self.epsilon) / facts.rows_per_unit
+        return Majority(epsilon=epsilon, relation=facts.schema.relation, unit=facts.unit)
+
+    def prepare(self, facts: PublicFacts) -> Prepared:
         domain = facts.domain(self.column)
         if not isinstance(domain, Boolean):
             raise InvalidParameter(
@@ -131,27 +134,18 @@ class MajorityAnswer(Question):
                 "A majority is taken between two answers.",
                 "Declare the column as Boolean(), or ask for its mode.",
             )
-        self._mechanism(facts)
-        return facts.pure(self.epsilon)
+        mechanism, step = self.mechanism(facts), 2 if facts.schema.relation == "substitute" else 1
 
-    def _mechanism(self, facts: PublicFacts) -> Majority:
-        # a unit of r rows is r neighbours away, so every row gets epsilon / r
-        epsilon = number("epsilon", self.epsilon) / facts.rows_per_unit
-        return Majority(epsilon=epsilon, relation=facts.schema.relation, unit=facts.unit)
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            zeros, ones = (int(count) for count in found[0])
+            return Draft(
+                value=bool(mechanism.sample((ones, zeros), bits=curator.bits)),
+                uncertainty=Shortfall((_Vote(float(mechanism.epsilon), step),), _rows(facts), True),
+                mechanism=_described("majority, geometric", mechanism.epsilon, facts),
+                note=NOTE,
+            )
 
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        return (Counts((Code(self.column, facts.domain(self.column)),)),)
-
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        mechanism = self._mechanism(facts)
-        zeros, ones = (int(count) for count in found[0])
-        step = 2 if facts.schema.relation == "substitute" else 1
-        return Draft(
-            value=bool(mechanism.sample((ones, zeros), bits=curator.bits)),
-            uncertainty=Shortfall((_Vote(float(mechanism.epsilon), step),), _rows(facts), True),
-            mechanism=_described("majority, geometric", mechanism.epsilon, facts),
-            note=NOTE,
-        )
+        return Prepared(facts.pure(self.epsilon), (Counts((Code(self.column, domain),)),), answer)
 
 
 NOTE = "The interval counts rows: by how many the released value may fall short of the most common one."

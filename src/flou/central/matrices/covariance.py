@@ -13,22 +13,19 @@ Proof      docs/explanation/proofs/gram.md
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flou.bits import SeededBits
-from flou.central.curator import Curator
-from flou.central.matrices.gram import GramNoise, GramQuestion, NoisyGram, between
-from flou.central.price import Price, described
-from flou.central.public_facts import PublicFacts
+from flou.central.matrices.gram import GramQuestion, NoisyGram, between
+from flou.central.price import Given, Price
 from flou.central.question import Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
 
-__all__ = ["Correlation", "Covariance", "described_gram", "normal_numbers"]
+__all__ = ["Correlation", "Covariance", "normal_numbers"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,10 @@ class Covariance(GramQuestion):
     statistic = "covariance"
     proof = "gram"
 
+    @classmethod
+    def asked(cls, *columns: str, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Self:
+        return cls(columns, Price.of(epsilon, delta, rho))
+
     @property
     def column(self) -> str:  # type: ignore[override]
         return ", ".join(self.columns)
@@ -47,13 +48,12 @@ class Covariance(GramQuestion):
     def axes(self) -> tuple[str, ...]:
         return tuple(self.columns)
 
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        noise = self.noise(facts)
-        gram = noise.release(found[0], curator.bits)
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{a} with {b}" for a in self.columns for b in self.columns)
+
+    def draft(self, gram: NoisyGram) -> Draft:
         uncertainty = MatrixUncertainty(gram, correlation=isinstance(self, Correlation))
-        names = self.columns
-        labels = tuple(f"{a} with {b}" for a in names for b in names)
-        return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, uncertainty.caution)
+        return Draft(uncertainty.value, uncertainty, gram.noise.described(), self.labels(), uncertainty.caution)
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,3 @@ def normal_numbers(shape: tuple[int, ...]) -> Floats:
 
     words = SeededBits(f"normal {shape}").words(int(np.prod(shape)))
     return np.asarray(ndtri((words.astype(np.float64) + 0.5) * 2.0**-64).reshape(shape))
-
-
-def described_gram(noise: GramNoise) -> dict[str, Any]:
-    """The mechanism block of a certificate."""
-    grid = "integer products of codes"
-    return described(noise.price, noise.sensitivity, noise.facts, on=" on a Gram matrix", grid=grid)

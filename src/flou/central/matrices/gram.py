@@ -27,16 +27,15 @@ from numpy.typing import NDArray
 
 from flou.bits import Bits, SeededBits
 from flou.central.moments.moderate_bounds import require_moderate
-from flou.central.price import Noise, Price
-from flou.central.priced_question import PricedQuestion
-from flou.central.public_facts import PublicFacts
-from flou.central.sensitivity import Sensitivity
+from flou.central.price import Noise, Price, Sensitivity
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws import Law
 from flou.laws.law import Floats
+from flou.parameters import Number
 from flou.release.uncertainty import Interval as Ends
-from flou.summaries.request import Code, Request, Sums
+from flou.summaries.request import Code, Sums
 
 __all__ = ["GramNoise", "GramQuestion", "NoisyGram", "between"]
 
@@ -147,16 +146,22 @@ class GramNoise:
         a_row = (d + 1) ** 2 if facts.schema.relation == "substitute" else size
         return Sensitivity(l1, facts.rows_per_unit**2 * a_row)
 
-    def mechanism(self, unit: int) -> Noise:
-        """For an entry whose largest size is ``unit``."""
-        return self.price.mechanism(self.sensitivity.times(unit), self.facts)
+    @cached_property
+    def mechanisms(self) -> dict[int, Noise]:
+        """For every unit: the noise on entries of this largest size."""
+        return {unit: self.price.noise(self.sensitivity.times(unit), self.facts).mechanism for unit in set(self.units)}
+
+    def described(self) -> dict[str, Any]:
+        """The mechanism block of a certificate."""
+        priced = self.price.noise(self.sensitivity, self.facts)
+        return priced.described(on=" on a Gram matrix", grid="integer products of codes")
 
     def release(self, sums: NDArray[Any], bits: Bits) -> NoisyGram:
         """Draw the noise on every entry that is not public."""
         entries = self.integers(sums)
         noisy = np.array(
             [
-                self.mechanism(unit).sample(entry, bits=bits) / unit
+                self.mechanisms[unit].sample(entry, bits=bits) / unit
                 for entry, unit in zip(entries, self.units, strict=True)
             ]
         )
@@ -178,7 +183,7 @@ class NoisyGram:
         columns = []
         for position, unit in enumerate(self.noise.units):
             public = position == 0 and self.noise.facts.known_rows is not None
-            drawn = _replayed(self.noise.mechanism(unit).noise, position) / unit
+            drawn = _replayed(self.noise.mechanisms[unit].noise, position) / unit
             columns.append(np.zeros(REPLAYS) if public else drawn)
         return self.entries - np.stack(columns, axis=1)
 
@@ -220,21 +225,33 @@ def between(replayed: Floats, level: float) -> Ends:
     return low, high
 
 
-class GramQuestion(PricedQuestion):
+class GramQuestion(Question):
     """A question that one noisy Gram matrix answers."""
+
+    price: Price | Number
 
     @abstractmethod
     def axes(self) -> tuple[str, ...]:
         """The columns of the matrix."""
 
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """What the numbers of the answer are called."""
+
+    @abstractmethod
+    def draft(self, gram: NoisyGram) -> Draft:
+        """The answer from the noisy matrix."""
+
     def noise(self, facts: PublicFacts) -> GramNoise:
-        return GramNoise(self.axes(), self._price, facts)
+        return GramNoise(self.axes(), Price.read(self.price), facts)
 
-    def mechanism(self, facts: PublicFacts) -> Noise:
+    def prepare(self, facts: PublicFacts) -> Prepared:
         noise = self.noise(facts)
-        return noise.mechanism(max(noise.units))
-
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        for column in self.axes():
+        cost = noise.mechanisms[max(noise.units)].guarantee
+        for column in noise.columns:
             require_moderate(column, facts.domain(column))
-        return (self.noise(facts).request,)
+
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            return self.draft(noise.release(found[0], curator.bits))
+
+        return Prepared(cost, (noise.request,), answer, len(self.labels()))

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.curator import Curator
-from flou.central.matrices.covariance import described_gram, normal_numbers
+from flou.central.matrices.covariance import normal_numbers
 from flou.central.matrices.gram import GramQuestion, NoisyGram, between
-from flou.central.price import Price
-from flou.central.public_facts import PublicFacts
+from flou.central.price import Given, Price
 from flou.central.question import Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
@@ -46,6 +44,12 @@ class Regression(GramQuestion):
     statistic = "regression"
     proof = "gram"
 
+    @classmethod
+    def asked(
+        cls, response: str, *regressors: str, epsilon: Given = None, delta: Given = None, rho: Given = None
+    ) -> Self:
+        return cls(response, regressors, Price.of(epsilon, delta, rho))
+
     @property
     def column(self) -> str:  # type: ignore[override]
         return f"{self.response} on {', '.join(self.regressors)}"
@@ -53,12 +57,13 @@ class Regression(GramQuestion):
     def axes(self) -> tuple[str, ...]:
         return (*self.regressors, self.response)
 
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        noise = self.noise(facts)
-        uncertainty = RegressionUncertainty(noise.release(found[0], curator.bits))
-        labels = ("intercept", *self.regressors)
+    def labels(self) -> tuple[str, ...]:
+        return "intercept", *self.regressors
+
+    def draft(self, gram: NoisyGram) -> Draft:
+        uncertainty = RegressionUncertainty(gram)
         note = "The noise drowns the regressors: more rows or a larger epsilon are needed." if uncertainty.lost else ""
-        return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, note)
+        return Draft(uncertainty.value, uncertainty, gram.noise.described(), self.labels(), note)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.moments.column_question import ColumnNoise
-from flou.central.price import Noise, Price, described, width_of
-from flou.central.public_facts import PublicFacts
-from flou.central.sensitivity import Sensitivity
+from flou.central.price import Noise, Price, PricedNoise, Sensitivity, width_of
+from flou.central.question import PublicFacts
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws.law import Floats
@@ -125,13 +124,13 @@ class BernsteinNoise(ColumnNoise):
     price: Price
     facts: PublicFacts
 
-    @property
-    def sensitivity(self) -> Sensitivity:
-        return Sensitivity.of_rows(UNIT, self.facts)
-
     @cached_property
+    def _priced(self) -> PricedNoise:
+        return self.price.noise(Sensitivity.of_rows(UNIT, self.facts), self.facts)
+
+    @property
     def mechanism(self) -> Noise:
-        return self.price.mechanism(self.sensitivity, self.facts)
+        return self._priced.mechanism
 
     def request(self, by: Code | None) -> Request:
         return self.grid.request(by)
@@ -147,8 +146,7 @@ class BernsteinNoise(ColumnNoise):
 
     def described(self) -> dict[str, Any]:
         grid = f"{self.grid.code.domain.size} cells, 2^-28 of a row"
-        on = " on Bernstein moments of degree 4"
-        return described(self.price, self.sensitivity, self.facts, on=on, grid=grid)
+        return self._priced.described(on=" on Bernstein moments of degree 4", grid=grid)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,20 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import Bits
-from flou.central.counts.bins import names_of
-from flou.central.curator import Curator
-from flou.central.few_rows import few_rows
 from flou.central.moments.moderate_bounds import require_moderate
-from flou.central.price import Noise, Price
-from flou.central.priced_question import PricedQuestion
-from flou.central.public_facts import PublicFacts
-from flou.central.question import Draft
+from flou.central.price import Given, Noise, Price
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question, few_rows
 from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
@@ -82,7 +77,7 @@ class ColumnUncertainty(NoiseAndSampling):
 
 
 @dataclass(frozen=True)
-class ColumnQuestion(PricedQuestion):
+class ColumnQuestion(Question):
     """One number of a column, of all rows or of every group of ``by``."""
 
     column: str
@@ -92,38 +87,40 @@ class ColumnQuestion(PricedQuestion):
     _postprocessing: ClassVar[tuple[str, ...]] = ()
     _divides: ClassVar[bool] = True  # by a number of rows, so that small groups are worth a word
 
+    @classmethod
+    def asked(
+        cls, by: str | None, column: str, *, epsilon: Given = None, delta: Given = None, rho: Given = None
+    ) -> Self:
+        return cls(column, Price.of(epsilon, delta, rho), by)
+
     @abstractmethod
-    def _noise(self, facts: PublicFacts) -> ColumnNoise:
+    def noise(self, facts: PublicFacts) -> ColumnNoise:
         """The noise on a table; where there are groups, their numbers of rows are not public."""
 
     @abstractmethod
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         """The intervals behind the noisy groups."""
 
-    def _known(self, facts: PublicFacts) -> PublicFacts:
-        return facts if self.by is None else facts.without_rows()
-
-    def mechanism(self, facts: PublicFacts) -> Noise:
-        return self._noise(self._known(facts)).mechanism
-
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+    def prepare(self, facts: PublicFacts) -> Prepared:
         require_moderate(self.column, facts.domain(self.column))
-        by = None if self.by is None else Code(self.by, facts.domain(self.by))
-        return (self._noise(self._known(facts)).request(by),)
+        by = None if self.by is None else facts.code(self.by)
+        labels = None if self.by is None else facts.labels(self.by)
+        noise = self.noise(facts if self.by is None else facts.without_rows())
 
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        noise = self._noise(self._known(facts))
-        uncertainty = self._uncertainty(noise.release(np.atleast_2d(found[0]), curator.bits))
-        values, labels = uncertainty.values, None if self.by is None else names_of(facts.domain(self.by))
-        return Draft(
-            value=float(values[0]) if labels is None else values,
-            uncertainty=uncertainty,
-            mechanism=noise.described(),
-            labels=labels,
-            note=_small(uncertainty.groups, labels) if labels is not None and self._divides else "",
-            postprocessing=self._postprocessing,
-            keys={} if self.by is None else {"group_keys": "public", "column": self.by},
-        )
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            uncertainty = self._uncertainty(noise.release(np.atleast_2d(found[0]), curator.bits))
+            values = uncertainty.values
+            return Draft(
+                value=float(values[0]) if labels is None else values,
+                uncertainty=uncertainty,
+                mechanism=noise.described(),
+                labels=labels,
+                note=_small(uncertainty.groups, labels) if labels is not None and self._divides else "",
+                postprocessing=self._postprocessing,
+                keys={} if self.by is None else {"group_keys": "public", "column": self.by},
+            )
+
+        return Prepared(noise.mechanism.guarantee, (noise.request(by),), answer, len(labels or [""]))
 
 
 def _small(groups: tuple[Any, ...], labels: tuple[str, ...]) -> str:

@@ -22,7 +22,8 @@ import numpy as np
 
 from flou.central.moments.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.moments.moment_noise import MomentNoise, NoisyMoments, mean_intervals
-from flou.central.public_facts import PublicFacts
+from flou.central.price import Price
+from flou.central.question import PublicFacts
 from flou.laws.law import Floats
 from flou.summaries.moments import MomentGrid
 
@@ -39,8 +40,8 @@ class Mean(ColumnQuestion):
     proof = "moments"
     _postprocessing = ("ratio of released totals", "clamped to the public bounds")
 
-    def _noise(self, facts: PublicFacts) -> MomentNoise:
-        return MomentNoise(MomentGrid.of(self.column, facts.domain(self.column)), self._price, facts)
+    def noise(self, facts: PublicFacts) -> MomentNoise:
+        return MomentNoise(MomentGrid.of(self.column, facts.domain(self.column)), Price.read(self.price), facts)
 
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         return MeanUncertainty(groups, self.by is not None)

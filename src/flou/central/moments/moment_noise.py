@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.moments.column_question import ColumnNoise
-from flou.central.price import Noise, Price, described, width_of
-from flou.central.public_facts import PublicFacts
-from flou.central.sensitivity import Sensitivity
+from flou.central.price import Noise, Price, PricedNoise, Sensitivity, width_of
+from flou.central.question import PublicFacts
 from flou.laws.law import Floats
 from flou.summaries.moments import MomentGrid, Moments
 from flou.summaries.request import Code, Request
@@ -70,13 +69,13 @@ class MomentNoise(ColumnNoise):
         """Steps of the noise's grid in 1/K of a row."""
         return max(1, math.ceil(FINEST / self.price.width(self.sensitivity)))
 
-    @property
-    def _on_grid(self) -> Sensitivity:
-        return self.sensitivity.times(self.steps)
-
     @cached_property
+    def _priced(self) -> PricedNoise:
+        return self.price.noise(self.sensitivity.times(self.steps), self.facts)
+
+    @property
     def mechanism(self) -> Noise:
-        return self.price.mechanism(self._on_grid, self.facts)
+        return self._priced.mechanism
 
     @cached_property
     def row(self) -> int:
@@ -112,9 +111,7 @@ class MomentNoise(ColumnNoise):
         return NoisyMoments(self, {name: value / self.row for name, value in found})
 
     def described(self) -> dict[str, Any]:
-        return described(
-            self.price, self._on_grid, self.facts, on=" on unit-norm moments", grid=f"1/{self.row} of a row"
-        )
+        return self._priced.described(on=" on unit-norm moments", grid=f"1/{self.row} of a row")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from flou.central.moments.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.moments.moment_noise import ROUGHLY, MomentNoise, NoisyMoments, mean_intervals
-from flou.central.public_facts import PublicFacts
+from flou.central.price import Price
+from flou.central.question import PublicFacts
 from flou.laws.law import Floats
 from flou.summaries.moments import OF_TOTALS, MomentGrid
 from flou.theory.least_favourable import holds_total
@@ -41,9 +42,9 @@ class Total(ColumnQuestion):
     _divides = False
     _postprocessing = ("moved to what is possible between the bounds",)
 
-    def _noise(self, facts: PublicFacts) -> MomentNoise:
+    def noise(self, facts: PublicFacts) -> MomentNoise:
         grid = MomentGrid.of(self.column, facts.domain(self.column), OF_TOTALS)
-        return MomentNoise(grid, self._price, facts, from_zero=grid.lower == 0)
+        return MomentNoise(grid, Price.read(self.price), facts, from_zero=grid.lower == 0)
 
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         return TotalUncertainty(groups, self.by is not None)

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from flou.central.moments.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, NoisyBernstein
 from flou.central.moments.column_question import ColumnQuestion, ColumnUncertainty
-from flou.central.public_facts import PublicFacts
+from flou.central.price import Price
+from flou.central.question import PublicFacts
 from flou.laws.law import Floats
 from flou.theory.least_favourable import holds_mean
 from flou.theory.tails import accepted_end
@@ -46,9 +47,9 @@ class Variance(ColumnQuestion):
     _root: ClassVar[bool] = False
     _postprocessing = ("variance from released moments", "clamped to the possible range")
 
-    def _noise(self, facts: PublicFacts) -> BernsteinNoise:
+    def noise(self, facts: PublicFacts) -> BernsteinNoise:
         grid = BernsteinGrid.of(self.column, facts.domain(self.column), facts.groups(self.by))
-        return BernsteinNoise(grid, self._price, facts)
+        return BernsteinNoise(grid, Price.read(self.price), facts)
 
     def _uncertainty(self, groups: tuple[Any, ...]) -> ColumnUncertainty:
         return VarianceUncertainty(groups, self.by is not None, self._root)

@@ -22,22 +22,17 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flou.central.counts.bins import names_of
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
 from flou.central.quantiles.band import EcdfBand
 from flou.central.quantiles.grid import QuantileGrid
-from flou.central.question import Draft, Question
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Categories, Interval
 from flou.domain.interval import most_cells
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee
 from flou.mechanisms.quantiles import Tree
 from flou.mechanisms.quantiles.tree_consistency import prefix_variances
 from flou.parameters import Number, integer, number
-from flou.summaries.request import Counts, Request
+from flou.summaries.request import Counts
 
 __all__ = ["POINTS", "Ecdf"]
 
@@ -58,15 +53,13 @@ class Ecdf(Question):
     statistic: str = "ecdf"
     proof = "many_quantiles"
 
-    def cost(self, facts: PublicFacts) -> Guarantee:
-        integer("points", self.points, 2, 2**12)
-        self.tree(facts)
-        return facts.pure(self.epsilon)
+    @classmethod
+    def asked(cls, by: str | None, column: str, *, points: int = POINTS, epsilon: Number) -> Ecdf:
+        return cls(column, epsilon, points, by)
 
-    def tree(self, facts: PublicFacts) -> Tree:
+    def tree(self, facts: PublicFacts, grid: QuantileGrid) -> Tree:
         """What is released, of every group; where the number of rows is not public, substitution is two changes."""
         public = facts.known_rows is not None and self.by is None
-        grid = self._grid(facts)
         branching, height = _shape(grid.cells, self._most(facts)) if grid.granular else (BRANCHING, TALLEST)
         return Tree(
             Fraction(1, 2),
@@ -81,7 +74,7 @@ class Ecdf(Question):
         room = max(MOST_LEAVES // facts.groups(self.by), 1)
         return max(int(10**height) for height in range(1, TALLEST + 1) if 10**height <= max(room, 10))
 
-    def _grid(self, facts: PublicFacts) -> QuantileGrid:
+    def grid(self, facts: PublicFacts) -> QuantileGrid:
         """One look is enough: the cells are those of the leaves, or the possible values."""
         domain = facts.domain(self.column)
         if isinstance(domain, Categories):
@@ -97,33 +90,37 @@ class Ecdf(Question):
         fitting = 10 ** (len(str(most_cells(grid.domain))) - 1)  # a power of ten, as the others are
         return replace(grid, domain=grid.domain.with_cells(min(self._most(facts), fitting)))
 
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
+    def prepare(self, facts: PublicFacts) -> Prepared:
+        points, grid = integer("points", self.points, 2, 2**12), self.grid(facts)
+        tree = self.tree(facts, grid)
         by = () if self.by is None else (facts.code(self.by),)
-        return (Counts((*by, self._grid(facts).coarse)),)
+        groups = None if self.by is None else facts.labels(self.by)
+        scale = float(tree.noise(grid.cells).noise.scale)
 
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        grid, tree = self._grid(facts), self.tree(facts)
-        drawn = [
-            tree.distribution(grid.counted(row), curator.bits) for row in np.atleast_2d(found[0])
-        ]  # group by group, each with noise of its own
-        groups = None if self.by is None else names_of(facts.domain(self.by))
-        band = EcdfBand(tree, drawn, grid, self.points, groups)
-        return Draft(
-            value=band.value,
-            uncertainty=band,
-            mechanism={
-                "name": "distribution function, tree of counts",
-                "noise": f"discrete Laplace of scale {float(tree.noise(grid.cells).noise.scale):g} rows on every node",
-                "tree": f"branching {tree.branching}, height {tree.levels(grid.cells)}",
-                "grid": f"{grid.cells} cells",
-                "sampler": "exact",
-                "random_source": facts.random_source,
-            },
-            labels=band.labels,
-            note=band.note,
-            postprocessing=("least squares over the tree", "increasing", "as shares of the rows"),
-            keys={} if self.by is None else {"group_keys": "public", "column": self.by},
-        )
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            drawn = [
+                tree.distribution(grid.counted(row), curator.bits) for row in np.atleast_2d(found[0])
+            ]  # group by group, each with noise of its own
+            band = EcdfBand(tree, drawn, grid, points, groups)
+            return Draft(
+                value=band.value,
+                uncertainty=band,
+                mechanism={
+                    "name": "distribution function, tree of counts",
+                    "noise": f"discrete Laplace of scale {scale:g} rows on every node",
+                    "tree": f"branching {tree.branching}, height {tree.levels(grid.cells)}",
+                    "grid": f"{grid.cells} cells",
+                    "sampler": "exact",
+                    "random_source": facts.random_source,
+                },
+                labels=band.labels,
+                note=band.note,
+                postprocessing=("least squares over the tree", "increasing", "as shares of the rows"),
+                keys={} if self.by is None else {"group_keys": "public", "column": self.by},
+            )
+
+        entries = len(groups or [""]) * min(points, grid.cells)
+        return Prepared(facts.pure(self.epsilon), (Counts((*by, grid.coarse)),), answer, entries)
 
 
 @lru_cache(maxsize=64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flou.central.few_rows import few_rows
 from flou.central.quantiles.plan import COUNTED, Drawn
+from flou.central.question import few_rows
 
 __all__ = ["note_of"]
 

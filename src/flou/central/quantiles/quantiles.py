@@ -24,15 +24,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.counts.bins import names_of
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
 from flou.central.quantiles.grid import QuantileGrid
 from flou.central.quantiles.notes import note_of
 from flou.central.quantiles.plan import JOINTLY, METHODS, Drawn, QuantilePlan
-from flou.central.question import Draft, Question
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee
 from flou.mechanisms.quantiles import FocusedTree, HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
 from flou.mechanisms.quantiles.joint_path import first_reach
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
@@ -41,7 +37,7 @@ from flou.mechanisms.quantiles.single import SingleQuantile
 from flou.mechanisms.quantiles.targets import fractions_of, rank_of
 from flou.parameters import Number, choice, number, probability
 from flou.release.uncertainty import Interval, NoiseAndSampling
-from flou.summaries.request import Counts, Request
+from flou.summaries.request import Counts
 
 __all__ = ["INTERVALS", "Quantiles", "Range"]
 
@@ -65,18 +61,10 @@ class Quantiles(Question):
     statistic: str = "quantiles"
     proof = "quantiles"
 
-    def looks_again(self, facts: PublicFacts) -> bool:
-        return self._grid(facts).shift > 0
-
-    def cost(self, facts: PublicFacts) -> Guarantee:
-        plan, grid = self._plan(facts), self._grid(facts)
-        _require_parts(plan, grid.cells)
-        return facts.pure(self.epsilon)
-
     def _grid(self, facts: PublicFacts) -> QuantileGrid:
         return QuantileGrid.of(self.column, facts.domain(self.column), facts.groups(self.by), facts.looks_again)
 
-    def _plan(self, facts: PublicFacts) -> QuantilePlan:
+    def _plan(self, facts: PublicFacts, cells: int) -> QuantilePlan:
         """The price of one changed row; where the number of rows is not public, substitution is two changes."""
         public = facts.known_rows is not None and self.by is None
         return QuantilePlan(
@@ -86,42 +74,45 @@ class Quantiles(Question):
             method=choice("method", self.method, METHODS),
             intervals=_part(self.intervals),
             rows=facts.known_rows if public else None,
-            cells=self._grid(facts).cells,
+            cells=cells,
         )
 
-    def requests(self, facts: PublicFacts) -> tuple[Request, ...]:
-        by = () if self.by is None else (facts.code(self.by),)
-        return (Counts((*by, self._grid(facts).coarse)),)
-
-    def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        plan, grid = self._plan(facts), self._grid(facts)
-        changes = float(number("epsilon", self.epsilon) / plan.epsilon)  # of rows, by one unit
+    def prepare(self, facts: PublicFacts) -> Prepared:
+        grid = self._grid(facts)
+        plan = self._plan(facts, grid.cells)
+        _require_parts(plan, grid.cells)
         by = None if self.by is None else facts.code(self.by)
-        records, look = grid.records(np.atleast_2d(found[0]), curator.tally, by, _likely(plan, grid.cells))
-        drawn = plan.draw_each(records, curator.bits, 1 << grid.shift, look)
-        chosen = dict.fromkeys(one.plan.choice for one in drawn)
-        values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]), grid)
-        groups = None if self.by is None else names_of(facts.domain(self.by))
-        labels = self._labels(plan, groups)
-        return Draft(
-            value=float(values[0]) if labels is None else values,
-            uncertainty=QuantileUncertainty(self, plan.probabilities, tuple(drawn), grid, labels is None),
-            mechanism={
-                "name": f"quantiles, {' or '.join(name for name, _ in chosen)}",
-                "choice": "; ".join(why for _, why in chosen),
-                "probabilities": [float(p) for p in plan.probabilities],
-                "epsilon_for_choice": changes * float(plan.for_the_choice),
-                "epsilon_for_intervals": changes * float(max(one.plan.share * one.plan.epsilon for one in drawn)),
-                "grid": f"{grid.cells} cells",
-                "sampler": "exact",
-                "random_source": facts.random_source,
-            },
-            labels=labels,
-            note=note_of(drawn, groups, self.method == "auto"),
-            postprocessing=("increasing",),
-            keys={} if self.by is None else {"group_keys": "public", "column": self.by},
-            proofs=tuple(_proof(one.plan.mechanism) for one in drawn),
-        )
+        groups = None if self.by is None else facts.labels(self.by)
+        labels, likely = self._labels(plan, groups), _likely(plan, grid.cells)
+        changes = float(number("epsilon", self.epsilon) / plan.epsilon)  # of rows, by one unit
+
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            records, look = grid.records(np.atleast_2d(found[0]), curator.tally, by, likely)
+            drawn = plan.draw_each(records, curator.bits, 1 << grid.shift, look)
+            chosen = dict.fromkeys(one.plan.choice for one in drawn)
+            values = self._values(np.concatenate([grid.value(one.cells) for one in drawn]), grid)
+            return Draft(
+                value=float(values[0]) if labels is None else values,
+                uncertainty=QuantileUncertainty(self, plan.probabilities, tuple(drawn), grid, labels is None),
+                mechanism={
+                    "name": f"quantiles, {' or '.join(name for name, _ in chosen)}",
+                    "choice": "; ".join(why for _, why in chosen),
+                    "probabilities": [float(p) for p in plan.probabilities],
+                    "epsilon_for_choice": changes * float(plan.for_the_choice),
+                    "epsilon_for_intervals": changes * float(max(one.plan.share * one.plan.epsilon for one in drawn)),
+                    "grid": f"{grid.cells} cells",
+                    "sampler": "exact",
+                    "random_source": facts.random_source,
+                },
+                labels=labels,
+                note=note_of(drawn, groups, self.method == "auto"),
+                postprocessing=("increasing",),
+                keys={} if self.by is None else {"group_keys": "public", "column": self.by},
+                proofs=tuple(_proof(one.plan.mechanism) for one in drawn),
+            )
+
+        request = Counts((grid.coarse,) if by is None else (by, grid.coarse))
+        return Prepared(facts.pure(self.epsilon), (request,), answer, len(labels or [""]), grid.shift > 0)
 
     def _values(self, quantiles: Floats, grid: QuantileGrid) -> Floats:
         """What is told of the quantiles."""

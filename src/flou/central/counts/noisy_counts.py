@@ -1,4 +1,8 @@
-"""What a noisy count says: about the rows that were counted, and about the rate at which such rows come.
+"""Noisy counts of disjoint sets of rows: the noise for all of them together, and what they say.
+
+A unit is in as many sets as it has rows, so that the noise is that of a vector whose rows have norm 1 (``price.py``).
+
+What a noisy count says about the rows that were counted, and about the rate at which such rows come:
 
 For the data the interval is that of the exact noise. For the population a count is Poisson (rows come and go), or
 binomial where the number of rows is public; the interval holds every rate at which the noisy count is no surprise in
@@ -20,7 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.price import width_of
+from flou.bits import Bits
+from flou.central.price import PricedNoise, width_of
+from flou.central.question import Draft
 from flou.laws import Law
 from flou.laws.law import Floats
 from flou.laws.normal import log_gamma, ndtri
@@ -28,13 +34,71 @@ from flou.release import Uncertainty
 from flou.release.uncertainty import Interval
 from flou.theory.tails import surprise
 
-__all__ = ["CountUncertainty"]
+__all__ = ["CountUncertainty", "adding_up_to", "noisy_counts", "possible"]
 
 SMALL = 2000  # variances of counts, and widths of noises, up to which probabilities are summed over exactly
 FAR = 7  # deviations beyond which a count has a probability of 1e-11
 TOGETHER = 128  # counts whose rates are searched at once: enough for speed, few enough for the cache
 HALVINGS = 10
 TABLE = 2**13  # of factorials: more than any Poisson count that is summed over
+
+
+def noisy_counts(counts: NDArray[Any], noise: PricedNoise, bits: Bits, *, labels: tuple[str, ...], by: str) -> Draft:
+    """Draw the noise, and make the counts add up where their sum is public.
+
+    Where it is public how many rows there are, every one of them must be in one of the sets.
+    """
+    facts, mechanism = noise.facts, noise.mechanism
+    noisy = mechanism.sample(counts.astype(np.int64).ravel(), bits=bits).reshape(counts.shape)
+    if facts.known_rows is None:
+        value, postprocessing = np.clip(noisy, 0, facts.table_rows), possible(facts.table_rows)
+        uncertainty = CountUncertainty(value, mechanism.noise, facts.table_rows)
+    else:
+        value = adding_up_to(facts.known_rows, noisy)
+        postprocessing = "moved to the closest whole numbers from 0 that add up to the public number of rows"
+        uncertainty = CountUncertainty(noisy, mechanism.noise, facts.known_rows, value=value)
+    return Draft(
+        value=value,
+        uncertainty=uncertainty,
+        mechanism=noise.described(grid="whole rows"),
+        labels=labels,
+        postprocessing=(postprocessing,),
+        keys={"group_keys": "public", "column": by},
+    )
+
+
+def possible(rows: int | None) -> str:
+    """How a count is moved to what is possible, in words."""
+    return "not below zero" if rows is None else "not below zero, and not above the public number of all rows"
+
+
+def adding_up_to(total: int, noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The closest counts of at least 0 that add up to ``total``, in whole numbers.
+
+    Law        x_i = max(y_i - s, 0), with the shift s for which they add up to n: the least-squares projection of the
+               noisy counts y; s is a fraction with the number of positive x_i as its denominator, so that all of them
+               have the same remainder, and the largest are rounded down and the others up until the sum is n
+    Guarantee  post-processing of the noisy counts and of the public n: it costs nothing
+    Why        the true counts lie in the set that is projected on, and a projection on a convex set moves no point of
+               the set farther away: before rounding the squared error is never larger than without, for every draw
+    Error      of the released counts at most that of the noisy ones, and rounding adds less than 1 to each
+    Numerics   exact integers; y is shifted by its largest entry first, and entries n below it are 0 in any case
+    Proof      docs/explanation/proofs/consistent.md
+    """
+    if total == 0:
+        return np.zeros_like(noisy)
+    flat = noisy.ravel()
+    y = np.maximum(flat - flat.max(), -total)
+    order = np.argsort(-y, kind="stable")
+    ranks = np.arange(1, y.size + 1)
+    sums = np.cumsum(y[order])
+    positive = int(np.flatnonzero(ranks * y[order] > sums - total)[-1]) + 1
+    whole, left = divmod(int(sums[positive - 1]) - total, positive)
+    found = np.zeros_like(flat)
+    kept = order[:positive]
+    found[kept] = y[kept] - whole
+    found[kept[:left]] -= 1  # of the same remainders, the largest counts bear the rounding
+    return found.reshape(noisy.shape)
 
 
 @dataclass(frozen=True, eq=False)

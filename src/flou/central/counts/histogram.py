@@ -1,0 +1,68 @@
+"""How many rows fall into each bin of a column, or have each category; of all rows, or of every group.
+
+Law        that of counts of disjoint sets of rows (``noisy_counts.py``); with groups the sets are pairs of a group and
+           a bin, in a table that is read row by row
+Guarantee  that of the price, for all bins and groups together
+Why        a row is in one cell, so one unit changes all cells together by as much as those of one histogram
+Error      exact, from the law, for each cell
+Numerics   exact integers
+Limits     every cell has its noise, the empty ones too: few rows in many cells drown in it
+Source     document 003, counting queries
+Proof      docs/explanation/proofs/sensitivity.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flou.central.counts.bins import for_histogram, names_of
+from flou.central.counts.noisy_counts import noisy_counts
+from flou.central.price import Given, Price, PricedNoise, Sensitivity
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.parameters import Number
+from flou.summaries.request import Code, Counts
+
+__all__ = ["Histogram"]
+
+
+@dataclass(frozen=True)
+class Histogram(Question):
+    """How many rows have each code of a column: equal bins of numbers, or every category; by group if asked."""
+
+    column: str
+    price: Price | Number
+    bins: int | None = None
+    by: str | None = None
+    statistic = "histogram"
+    proof = "sensitivity"
+
+    @classmethod
+    def asked(
+        cls,
+        by: str | None,
+        column: str,
+        *,
+        bins: int | None = None,
+        epsilon: Given = None,
+        delta: Given = None,
+        rho: Given = None,
+    ) -> Histogram:
+        return cls(column, Price.of(epsilon, delta, rho), bins, by)
+
+    def noise(self, facts: PublicFacts) -> PricedNoise:
+        return Price.read(self.price).noise(Sensitivity.of_rows(1, facts), facts)
+
+    def prepare(self, facts: PublicFacts) -> Prepared:
+        code = Code(self.column, for_histogram(self.column, facts.domain(self.column), self.bins))
+        names = names_of(code.domain)
+        request, labels = Counts((code,)), names
+        if self.by is not None:
+            request = Counts((facts.code(self.by), code))
+            labels = tuple(f"{group}: {name}" for group in facts.labels(self.by) for name in names)
+        noise, by = self.noise(facts), self.column if self.by is None else self.by
+
+        def answer(found: list[Any], curator: Curator) -> Draft:
+            return noisy_counts(found[0], noise, curator.bits, labels=labels, by=by)
+
+        return Prepared(noise.mechanism.guarantee, (request,), answer, len(labels))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -20,10 +21,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from flou.reproduce.coverage import ROWS, Cell, cells, simulate
-from flou.reproduce.coverage_summary import Result, by_line, exceptions, shortfalls
 from harness import machine
 from harness.environments import BENCHMARKS
+
+sys.path.insert(0, str(BENCHMARKS.parent / "studies"))
+
+from central_coverage import ROWS, Cell, cells, simulate
+from coverage_summary import Result, by_line, exceptions, shortfalls
 
 RUNS, QUICK = 600, 100
 OTHERS = {  # runs where they are cheap, and where they are not

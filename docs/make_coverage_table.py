@@ -13,8 +13,10 @@ from typing import Any
 
 from marked_page import ROOT, fill
 
-from flou.reproduce.coverage import ROWS, Cell
-from flou.reproduce.coverage_summary import OF, Result, Summary, by_line, exceptions, shortfalls
+sys.path.insert(0, str(ROOT / "studies"))
+
+from central_coverage import ROWS, Cell
+from coverage_summary import OF, Result, Summary, by_line, exceptions, shortfalls
 
 RESULTS = ROOT / "benchmarks" / "results" / "coverage.json"
 

@@ -92,6 +92,27 @@ def test_files_stay_short():
     assert long == []
 
 
+OF_TESTS_ALONE = {"docs", "privacy"}  # whether pages are true, and the laws of all neighbours
+
+
+def rooms(folder) -> set[str]:
+    """Folders that hold a Python file, by their names below ``folder``."""
+    holding = {path.parent.relative_to(folder).as_posix() for path in folder.rglob("*.py")}
+    return holding - {"."}
+
+
+def homeless(tests: set[str], source: set[str]) -> list[str]:
+    """Folders of tests that no folder of the source corresponds to."""
+    return sorted(tests - source - OF_TESTS_ALONE)
+
+
+def test_tests_have_the_rooms_of_the_source():
+    """Tests of a folder are in the folder of the same name."""
+    source = rooms(ROOT / "src" / "flou")
+    assert homeless(rooms(ROOT / "tests"), source) == []
+    assert homeless({"central/attic", "privacy", "central"}, source) == ["central/attic"]
+
+
 HEAVY = {"matplotlib", "pandas", "polars", "pyarrow", "pyspark", "duckdb", "ibis", "sklearn", "typer", "rich"}
 
 

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom, poisson
 
+from central_coverage import EPSILONS, ROWS, Cell, Coverage, cells, enough, not_too_much, simulate
+from coverage_summary import Result, by_line, exceptions, shortfalls, summaries
 from flou.central.counts.counting import CountUncertainty
 from flou.laws import DiscreteGaussian, DiscreteLaplace
-from flou.reproduce.coverage import EPSILONS, ROWS, Cell, Coverage, cells, enough, not_too_much, simulate
-from flou.reproduce.coverage_summary import Result, by_line, exceptions, shortfalls, summaries
-from flou.reproduce.populations import POPULATIONS
-from flou.reproduce.subjects import SUBJECTS
+from populations import POPULATIONS
+from subjects import SUBJECTS
 
 RUNS, MANY = 120, 700  # the second where too much caution must be seen: 0.98^700 is below 1e-6
 ALPHA = 1e-6

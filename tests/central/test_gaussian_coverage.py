@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from central.test_coverage import MANY, RUNS, is_enough, is_not_too_much
+from central_coverage import Cell, simulate
 from flou.central import Price
-from flou.reproduce.coverage import Cell, simulate
-from flou.reproduce.subjects import SUBJECTS
+from subjects import SUBJECTS
 
 WIDE, NARROW = Price.of(rho=0.005), Price.of(rho=0.5)
 EITHER = Price.of(0.5, 0.3)  # a delta at which Gaussian noise is the smaller one

@@ -15,8 +15,8 @@ from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity
 from flou.errors import FlouError, InvalidParameter
 from flou.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from flou.theory.noise_and_sampling import Spread
 from flou.theory.tails import half_widths
+from theory.noise_and_sampling import Spread
 
 DOMAINS = {"x": Interval(0, 100), "k": Integers(0, 9), "g": Categories(["a", "b"])}
 CALLS = {

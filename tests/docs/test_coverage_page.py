@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from central_coverage import cells
+from coverage_summary import Result, exceptions, shortfalls, summaries
 from docs.pages import DOCS, ROOT
-from flou.reproduce.coverage import cells
-from flou.reproduce.coverage_summary import Result, exceptions, shortfalls, summaries
 
 SCRIPT = DOCS / "make_coverage_table.py"
 PAGE = DOCS / "explanation" / "coverage.md"

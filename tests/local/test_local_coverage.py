@@ -1,11 +1,11 @@
-"""Intervals from reports hold the truth as often as they say; the whole table is flou.reproduce.local_coverage."""
+"""Intervals from reports hold the truth as often as they say; the whole table is studies/local_coverage.py."""
 
 from __future__ import annotations
 
 import pytest
 
 from flou.local import GRR
-from flou.reproduce.local_coverage import MEANS, Cell, cells, covered, means_covered
+from local_coverage import MEANS, Cell, cells, covered, means_covered
 
 QUICK = [cell for cell in cells() if cell.k == 128] + [Cell("warner", 2, 1.0)]
 

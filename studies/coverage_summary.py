@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from flou.reproduce.coverage import EPSILONS, ROWS, Cell, Coverage, enough, not_too_much
+from central_coverage import EPSILONS, ROWS, Cell, Coverage, enough, not_too_much
 
 __all__ = ["OF", "Result", "Summary", "by_line", "exceptions", "shortfalls", "summaries"]
 

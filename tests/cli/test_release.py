@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from cli.test_cli import plain, refused
 from flou import Schema, ask, cli, report
 from flou.bits import SeededBits
 from flou.guarantee import ApproxDP, PureDP, guarantee_from_dict
 from flou.release import Certificate, verify_chain
 from release.test_release import Balanced, without_infinity
-from test_cli import plain, refused
 
 SCRIPT = "<script>alert(1)</script>"
 SCHEMA = f"""

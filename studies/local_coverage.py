@@ -5,7 +5,7 @@ randomise, and looks at both intervals of every category: for the respondents, a
 from ``SeededBits``, so that a cell gives the same numbers each time. For means the respondents have squares of uniform
 numbers: most are small, and their mean is a third.
 
-    python -m flou.reproduce.local_coverage [runs]     prints the tables; 200 runs take about five minutes
+    python studies/local_coverage.py [runs]     prints the tables; 200 runs take about five minutes
 """
 
 from __future__ import annotations

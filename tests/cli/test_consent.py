@@ -1,14 +1,14 @@
-"""What a person is shown before agreeing, and the attack of ``session/test_consent.py`` by the command line."""
+"""What a person is shown before agreeing, and the attack of ``joint/session/test_consent.py`` by the command line."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from cli.test_joint import folder, invoke, plain, refused  # noqa: F401 - a fixture
 from flou import joint
 from flou.cli.fits import show_fit
 from flou.joint.agreement.plan import Plan
-from joint.test_cli_joint import folder, invoke, plain, refused  # noqa: F401 - a fixture
 
 ATTACK = (
     *("--estimator", "private histogram", "--columns", "y", "--set", "epsilon=10000", "--set", "honest=2"),

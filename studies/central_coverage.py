@@ -31,9 +31,9 @@ from flou.central.moments.column_question import ColumnUncertainty
 from flou.domain import Interval, Schema
 from flou.parameters import Relation
 from flou.release import Uncertainty
-from flou.reproduce.populations import FULL, HARD, POPULATIONS, Floats
-from flou.reproduce.subjects import SUBJECTS
 from flou.summaries.array.rows import ArrayRows
+from populations import FULL, HARD, POPULATIONS, Floats
+from subjects import SUBJECTS
 
 __all__ = ["Cell", "Coverage", "cells", "enough", "not_too_much", "simulate"]
 
@@ -111,7 +111,7 @@ def simulate(cell: Cell, runs: int, *, price: Price | None = None, shrink: float
     population, subject = POPULATIONS[cell.shape], SUBJECTS[cell.statistic]
     schema = Schema({"x": Interval(population.lower, population.upper), **subject.domains}, relation=cell.relation)
     seed = int.from_bytes(hashlib.sha256(cell.seed.encode()).digest()[:8])
-    generator = np.random.default_rng(seed)  # noqa: TID251 - made-up data, nothing to hide
+    generator = np.random.default_rng(seed)
     question, bits = subject.question(price or cell.epsilon), SeededBits(cell.seed)
     uncertainties, truths = [], []
     for _ in range(runs):

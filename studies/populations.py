@@ -20,7 +20,7 @@ from flou.laws.normal import ndtr
 __all__ = ["FULL", "HARD", "POPULATIONS", "Generator", "Population"]
 
 Floats: TypeAlias = NDArray[np.float64]
-Generator: TypeAlias = np.random.Generator  # noqa: TID251 - made-up data, nothing to hide
+Generator: TypeAlias = np.random.Generator
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def test_ties_are_found_by_default(kind):
 
 def test_the_committed_run_is_for_the_rule():
     """Of few values the tree of values errs less, over all rows, than what was chosen without their number."""
-    path = pathlib.Path(__file__).parents[2] / "benchmarks/results/quantiles_trees_values.json"
+    path = pathlib.Path(__file__).parents[3] / "benchmarks/results/quantiles_trees_values.json"
     ratios = {}
     for cell in json.loads(path.read_text())["cells"]:
         many, cells = cell["quantiles"], cell["values"]

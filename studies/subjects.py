@@ -11,8 +11,8 @@ import numpy as np
 from flou.central import Count, Histogram, Mean, Price, Quantiles, Question, Regression, Table, Total, Variance
 from flou.domain import Boolean, Categories, Interval
 from flou.parameters import Number, Relation
-from flou.reproduce.populations import Floats, Generator, Population
 from flou.summaries.condition import column
+from populations import Floats, Generator, Population
 
 __all__ = ["SUBJECTS", "Subject"]
 

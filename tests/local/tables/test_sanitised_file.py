@@ -17,7 +17,7 @@ from flou.cli import app
 from flou.errors import InvalidParameter
 from flou.local import Sanitiser, sanitise
 from flou.local.tables import sanitised_file
-from local.sanitised_people import SCHEMA, people
+from local.tables.sanitised_people import SCHEMA, people
 
 
 def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):

@@ -24,7 +24,7 @@ from flou.local.learning.labelled_bins import LabelledBins
 from flou.local.learning.naive_bayes import class_moments
 from goodness import compatible, draws_to_detect
 from local.enumerated import all_reports, index_of, laws, worst_loss
-from local.two_classes import FEATURES, two_classes
+from local.learning.two_classes import FEATURES, two_classes
 
 LEARNERS = (NaiveBayes, LinearDiscriminant)
 each = pytest.mark.parametrize("learner", LEARNERS)

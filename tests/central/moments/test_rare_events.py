@@ -14,6 +14,7 @@ from scipy.stats import binom, laplace, norm, poisson
 
 import flou
 from central.test_coverage import is_enough
+from central_coverage import Cell, simulate
 from flou import Boolean, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Price
@@ -21,7 +22,6 @@ from flou.central.moments.mean import MeanUncertainty
 from flou.central.moments.moment_noise import MomentNoise, NoisyMoments
 from flou.central.moments.total import TotalUncertainty
 from flou.central.public_facts import PublicFacts
-from flou.reproduce.coverage import Cell, simulate
 from flou.summaries.moments import MomentGrid
 from flou.theory import least_favourable
 from flou.theory.least_favourable import beyond

@@ -18,7 +18,7 @@ from flou.errors import InvalidData
 from flou.local import Sanitiser, sanitise
 from flou.local.tables import sanitiser
 from goodness import agrees, compatible, draws_to_detect, tilted
-from local.sanitised_people import SCHEMA, people
+from local.tables.sanitised_people import SCHEMA, people
 
 METHODS = ("window", "laplace", "staircase")
 TINY = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flou
-from central.looks import looking
+from central.quantiles.looks import looking
 from flou.bits import SeededBits
 from flou.central.quantiles.second_look import Groups, LookedUp
 from flou.mechanisms.quantiles import SortedRecords

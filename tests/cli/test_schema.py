@@ -6,9 +6,9 @@ import duckdb
 import pytest
 from typer.testing import CliRunner
 
+from cli.test_cli import plain, refused
 from flou import InvalidParameter, Schema, cli
 from flou.template import filled_in, parsed_types, template
-from test_cli import plain, refused
 
 NAMES = ["pay", "age", "home town", 'quo"te', "since", "member"]
 VALUES = ["77123.45", "83", "Zanzibar", "xyzzy", "2019-03-04", "true"]

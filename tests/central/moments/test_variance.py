@@ -20,8 +20,8 @@ from flou.central.moments.bernstein import POWERS, UNIT, BernsteinGrid, Bernstei
 from flou.central.moments.variance import NoisyVariance
 from flou.central.public_facts import PublicFacts
 from flou.summaries.array.rows import ArrayRows
-from flou.theory.noise_and_sampling import Spread
 from flou.theory.tails import accepted_end, two_sided
+from theory.noise_and_sampling import Spread
 
 RELATIONS = ("add-remove", "substitute")
 ALPHA = 1e-6

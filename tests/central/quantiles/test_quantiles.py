@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flou
-from central.looks import looking
+from central.quantiles.looks import looking
 from flou.bits import SeededBits
 from flou.central.quantiles.grid import QuantileGrid
 from flou.central.quantiles.plan import METHODS, SINGLE, QuantilePlan

@@ -12,7 +12,7 @@ from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.local import utility
 from flou.local.learning.classification_scores import accuracy, area_under_curve, f1
-from local.two_classes import FEATURES, two_classes
+from local.learning.two_classes import FEATURES, two_classes
 
 
 def test_scores_by_hand():

@@ -11,7 +11,7 @@ import statsmodels.formula.api as smf
 from flou import Categories, Integers, Schema
 from flou.errors import InvalidData
 from flou.joint.estimators.linear.linear import LinearRegression
-from joint.estimators.exact_reference import exact_least_squares
+from joint.estimators.linear.exact_reference import exact_least_squares
 from joint.estimators.summed import run
 
 HC = ["HC0", "HC1", "HC2", "HC3"]

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.bits import SeededBits
 from flou.central import Price, Table
 from flou.central.counts.counting import CountUncertainty
@@ -31,7 +32,7 @@ from flou.central.moments.column_question import ColumnUncertainty
 from flou.domain import Interval, Schema
 from flou.parameters import Relation
 from flou.release import Uncertainty
-from flou.reproduce.populations import FULL, HARD, POPULATIONS, Floats
+from flou.reproduce.populations import FULL, HARD, POPULATIONS
 from flou.reproduce.subjects import SUBJECTS
 from flou.summaries.array.rows import ArrayRows
 

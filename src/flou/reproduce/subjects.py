@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.central import Count, Histogram, Mean, Price, Quantiles, Question, Regression, Table, Total, Variance
 from flou.domain import Boolean, Categories, Interval
 from flou.parameters import Number, Relation
-from flou.reproduce.populations import Floats, Generator, Population
+from flou.reproduce.populations import Generator, Population
 from flou.summaries.condition import column
 
 __all__ = ["SUBJECTS", "Subject"]

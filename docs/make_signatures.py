@@ -18,10 +18,10 @@ HEAD = """\
 
 from collections.abc import Iterable, Sequence
 
-from flou.arrays import Values
+from flou.arrays import Bounds, Values
 from flou.central.price import Given
 from flou.domain import Domain
-from flou.parameters import Bounds, Number, Relation
+from flou.parameters import Number, Relation
 from flou.release import Release
 
 __all__: list[str]
@@ -31,7 +31,8 @@ __all__: list[str]
 
 def stub() -> str:
     """The text of the stub."""
-    return HEAD + "\n".join(_function(name) for name in short.__all__)
+    listed = "".join(f'    "{name}",\n' for name in short.__all__)
+    return f"{HEAD}__all__ = [\n{listed}]\n\n" + "".join(_function(name) for name in short.__all__)
 
 
 def _function(name: str) -> str:

@@ -24,15 +24,16 @@ from typing import Any
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.bits import SeededBits
 from flou.central import Price, Table
-from flou.central.counts.counting import CountUncertainty
+from flou.central.counts.noisy_counts import CountUncertainty
 from flou.central.moments.column_question import ColumnUncertainty
 from flou.domain import Interval, Schema
 from flou.parameters import Relation
 from flou.release import Uncertainty
 from flou.summaries.array.rows import ArrayRows
-from populations import FULL, HARD, POPULATIONS, Floats
+from populations import FULL, HARD, POPULATIONS
 from subjects import SUBJECTS
 
 __all__ = ["Cell", "Coverage", "cells", "enough", "not_too_much", "simulate"]
@@ -118,9 +119,7 @@ def simulate(cell: Cell, runs: int, *, price: Price | None = None, shrink: float
         rows = cell.rows if cell.relation == "substitute" else max(int(generator.poisson(cell.rows)), FEWEST)
         columns, truth = subject.draw(population, cell.relation, generator, rows)
         table = subject.part(Table(ArrayRows(columns), schema, None, bits=bits), population)
-        facts = table._facts()
-        found = table._rows.collect(question.requests(facts))
-        uncertainties.append(question.answer(found, facts, table._curator(question, facts)).uncertainty)
+        uncertainties.append(table._answered([question.prepare(table._facts())])[0].uncertainty)
         truths.append(truth)
     right = {"data": np.array(truths), "population": subject.right(population, cell.relation, cell.rows)}
     return {of: _coverage(_intervals(uncertainties, of), right[of], shrink) for of in right}

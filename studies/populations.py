@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.laws.normal import ndtr
 
 __all__ = ["FULL", "HARD", "POPULATIONS", "Generator", "Population"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Generator: TypeAlias = np.random.Generator
 
 

@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.central import Count, Histogram, Mean, Price, Quantiles, Question, Regression, Table, Total, Variance
 from flou.domain import Boolean, Categories, Interval
 from flou.parameters import Number, Relation
 from flou.summaries.condition import column
-from populations import Floats, Generator, Population
+from populations import Generator, Population
 
 __all__ = ["SUBJECTS", "Subject"]
 

@@ -16,7 +16,6 @@ import hashlib
 import os
 import threading
 from abc import ABC, abstractmethod
-from typing import TypeAlias
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
@@ -24,12 +23,12 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CTR
 from numpy.typing import NDArray
 
+from flou.arrays import Words
 from flou.errors import InvalidParameter
 from flou.parameters import integer
 
 __all__ = ["SYSTEM", "Bits", "SeededBits", "SystemBits"]
 
-Words: TypeAlias = NDArray[np.uint64]
 
 REFILL = 1 << 16  # bytes kept ready for small requests
 SLICE = 1 << 20  # bytes encrypted in one go

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.laws import DiscreteLaplace, Law
-from flou.laws.law import Floats
 from flou.laws.normal import log_ndtr
 
 __all__ = ["Spread"]

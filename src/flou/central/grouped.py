@@ -23,6 +23,7 @@ class GroupedTable(GroupStatistics):
         if selection is None:
             _require_public(table, by)
         self._table, self._by, self._selection = table, by, selection
+        self._grouping = by
 
     @property
     def keys(self) -> Release | None:
@@ -31,7 +32,7 @@ class GroupedTable(GroupStatistics):
 
     def _one(self, question: Question) -> Release:
         if self._selection is not None:
-            question = InGroups(question, self._by, self._selection)
+            question = InGroups(question, self._grouping, self._selection)
         return self._table.ask(question)[0]
 
 

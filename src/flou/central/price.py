@@ -154,7 +154,8 @@ class PricedNoise:
     @cached_property
     def mechanism(self) -> Noise:
         """Its guarantee is the cost; a scale that cannot be drawn is refused here."""
-        price, options = self.price, {"relation": self.facts.schema.relation, "unit": self.facts.unit}
+        price = self.price
+        options: dict[str, Any] = {"relation": self.facts.schema.relation, "unit": self.facts.unit}
         if not price.is_gaussian(self.sensitivity):
             assert price.epsilon is not None
             return Laplace(sensitivity=exact(self.sensitivity.l1), epsilon=price.epsilon, **options)

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.laws.decide import coins
 from flou.laws.enclosure import Enclosure, affine, constant, exp_minus
-from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.parameters import Number, exact, probability, shown
 
 __all__ = ["Bernoulli"]
@@ -80,8 +81,8 @@ class Bernoulli(Law):
     def mean_absolute(self) -> float:
         return self.p
 
-    def draw(self, size: int, bits: Bits) -> Integers:
-        def draw(count: int) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
+        def draw(count: int) -> Ints:
             return coins(bits.words(count), self.p, 2.0**-50, lambda _: self.number, bits).astype(np.int64)
 
         return in_chunks(size, draw)

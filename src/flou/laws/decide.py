@@ -15,19 +15,16 @@ this one). A word of 2^52 or more determines ln U to 2^-51 whatever its unknown 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats, Ints, Words
 from flou.bits import Bits
 from flou.laws.enclosure import Enclosure
 
 __all__ = ["CHUNK", "Uniform", "coins", "tail_index"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
-Words: TypeAlias = NDArray[np.uint64]
 
 CHUNK = 1 << 15  # entries decided at a time: the working arrays stay in the cache
 MORE = 64  # bits added to a uniform when a comparison is still open
@@ -102,7 +99,7 @@ def tail_index(
     bits: Bits,
     *,
     length: int = 64,
-) -> Integers:
+) -> Ints:
     """floor(scale (offset - ln U)): the inverse of the tail k -> exp(offset - k / scale).
 
     ``tail(k)`` is the exact tail, ``scale`` at most 2^30, ``offset`` between 0 and 1. Of each word only the

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.laws.decide import coins
 from flou.laws.discrete_laplace import DiscreteLaplace
 from flou.laws.enclosure import Enclosure, exp_minus
-from flou.laws.law import Floats, Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.laws.normal import ndtr
 from flou.parameters import Number, number
 
@@ -99,14 +100,14 @@ class DiscreteGaussian(Law):
     def _keep(self, y: int, t: int) -> Enclosure:
         return exp_minus((abs(y) - self.sigma_squared / t) ** 2 / (2 * self.sigma_squared))
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         t = math.isqrt(math.floor(self.sigma_squared)) + 1
         proposal = DiscreteLaplace(t)
         middle, factor = float(self.sigma_squared / t), float(-1 / (2 * self.sigma_squared))
         # the share of proposals that is kept: the weights' sum times tanh(1/2t), less what the peak takes
         kept_share = math.exp(self._log_total + middle * middle * factor) * math.tanh(1 / (2 * t))
 
-        def draw(count: int) -> Integers:
+        def draw(count: int) -> Ints:
             kept = np.empty(0, dtype=np.int64)
             while kept.size < count:
                 y = proposal.draw(math.ceil(OVERSHOOT * (count - kept.size) / kept_share) + 8, bits)
@@ -115,7 +116,7 @@ class DiscreteGaussian(Law):
                 # 45 the probability is below 2^-64, inside the fixed part of the margin.
                 approximate = np.exp(x * x * factor)
 
-                def keep(i: int, y: Integers = y) -> Enclosure:
+                def keep(i: int, y: Ints = y) -> Enclosure:
                     return self._keep(int(y[i]), t)
 
                 heads = coins(bits.words(y.size), approximate, 2.0**-43, keep, bits)

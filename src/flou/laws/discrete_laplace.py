@@ -17,17 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flou.bits import Bits, Words
+from flou.arrays import Ints, Words
+from flou.bits import Bits
 from flou.laws.decide import tail_index
 from flou.laws.enclosure import Enclosure, affine, exp_minus, quotient
 from flou.laws.geometric import DIRECT, split_geometric
-from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.parameters import Number, number
 
 __all__ = ["DiscreteLaplace"]
 
 
-def _signed(magnitude: Integers, words: Words) -> Integers:
+def _signed(magnitude: Ints, words: Words) -> Ints:
     """The magnitude with the sign of each word's last bit."""
     sign = (words & np.uint64(1)).view(np.int64)
     np.negative(sign, out=sign)
@@ -93,18 +94,18 @@ class DiscreteLaplace(Law):
         """P(|K| >= k) = 2 r^k / (1 + r)."""
         return quotient(affine(exp_minus(k / self.scale), times=2), affine(exp_minus(1 / self.scale), plus=1))
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         if self.scale > DIRECT:
             return in_chunks(size, lambda count: self._draw_split(count, bits))
         scale, offset = float(self.scale), math.log(2 / (1 + math.exp(-self._rate)))
 
-        def draw(count: int) -> Integers:
+        def draw(count: int) -> Ints:
             words = bits.words(count)
             return _signed(tail_index(words, scale, offset, self._tail, bits, length=63), words)
 
         return in_chunks(size, draw)
 
-    def _draw_split(self, size: int, bits: Bits) -> Integers:
+    def _draw_split(self, size: int, bits: Bits) -> Ints:
         magnitude = split_geometric(self.scale, size, bits)
         negative = bits.below(2, size) == 1
         again = np.flatnonzero(negative & (magnitude == 0))

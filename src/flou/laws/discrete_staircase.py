@@ -20,11 +20,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.laws.bernoulli import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.laws.geometric import Geometric
-from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.parameters import Number, choice, integer, number
 
 __all__ = ["DiscreteStaircase"]
@@ -114,10 +115,10 @@ class DiscreteStaircase(Law):
     def variance(self) -> float:
         return _moments(self.sensitivity, self.epsilon, self.r)[1]
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         return in_chunks(size, lambda count: self._draw(count, bits))
 
-    def _draw(self, size: int, bits: Bits) -> Integers:
+    def _draw(self, size: int, bits: Bits) -> Ints:
         width, r = self.sensitivity, self.r
         total = affine(exp_minus(self.epsilon), times=width - r, plus=r)
         upper = Bernoulli(quotient(constant(Fraction(r)), total)).draw(size, bits) == 1

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.laws.decide import coins, tail_index
 from flou.laws.enclosure import exp_minus
-from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.parameters import Number, number
 
 __all__ = ["DIRECT", "Geometric", "split_geometric"]
@@ -29,7 +30,7 @@ DIRECT = 2**30  # up to this scale one logarithm decides nearly always; above it
 ALMOST_ONE = np.uint64(2**64 - 2**36)
 
 
-def split_geometric(scale: Fraction, size: int, bits: Bits) -> Integers:
+def split_geometric(scale: Fraction, size: int, bits: Bits) -> Ints:
     """Geometric draws of a scale above ``DIRECT``, as block and remainder."""
     shift = (math.floor(scale) // DIRECT).bit_length()
     blocks = Geometric(scale / 2**shift).draw(size, bits)
@@ -83,7 +84,7 @@ class Geometric(Law):
     def mean_absolute(self) -> float:
         return self.mean
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         if self.scale > DIRECT:
             return in_chunks(size, lambda count: split_geometric(self.scale, count, bits))
 

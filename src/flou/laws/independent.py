@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
-from flou.laws.law import Floats, Integers, Law, Shifted, as_integers
+from flou.laws.law import Law, Shifted, as_integers
 from flou.parameters import open_probability
 
 __all__ = ["Independent"]
@@ -20,7 +21,7 @@ class Independent:
     """A vector ``centre`` plus independent draws of the law ``noise``."""
 
     noise: Law
-    centre: Integers = field(repr=False)  # the answer before noise is not for printing
+    centre: Ints = field(repr=False)  # the answer before noise is not for printing
 
     def __getitem__(self, i: int) -> Law:
         """The law of one coordinate."""
@@ -57,17 +58,17 @@ class Independent:
     def mean_absolute(self) -> Floats:
         return np.full(len(self), self.noise.mean_absolute)
 
-    def quantile(self, p: float) -> Integers:
+    def quantile(self, p: float) -> Ints:
         """The quantile of every coordinate."""
         return np.int64(self.noise.quantile(p)) + self.centre
 
-    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Integers, Integers]:
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Ints, Ints]:
         """An interval for every coordinate; ``simultaneous`` ones hold all coordinates at once."""
         each = float(open_probability("level", level))
         low, high = self.noise.interval(each ** (1 / len(self)) if simultaneous else each)
         return self.centre + low, self.centre + high
 
-    def sample(self, size: int | None = None, *, bits: Bits = SYSTEM) -> Integers:
+    def sample(self, size: int | None = None, *, bits: Bits = SYSTEM) -> Ints:
         """One exact draw, or one a row."""
         shape = (len(self),) if size is None else (size, len(self))
         return self.centre + self.noise.sample(shape, bits=bits)

@@ -15,23 +15,22 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.laws.decide import CHUNK
 from flou.parameters import described, integer, open_probability, shown
 
-__all__ = ["Law", "Shape", "Shifted", "as_integers", "in_chunks"]
+__all__ = ["Floats", "Law", "Shape", "Shifted", "as_integers", "in_chunks"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 Shape: TypeAlias = int | tuple[int, ...]
 
 LARGEST_SAMPLE = 2**40
 
 
-def as_integers(k: ArrayLike) -> Integers:
+def as_integers(k: ArrayLike) -> Ints:
     """The points at which a law is asked, as integers; fractions have no place on a grid."""
     array = np.asarray(k)
     if array.dtype.kind not in "iub" and not (
@@ -45,7 +44,7 @@ def as_integers(k: ArrayLike) -> Integers:
     return array.astype(np.int64)
 
 
-def in_chunks(size: int, draw: Callable[[int], Integers]) -> Integers:
+def in_chunks(size: int, draw: Callable[[int], Ints]) -> Ints:
     """``size`` draws, made a cache-sized chunk at a time."""
     if size <= CHUNK:
         return draw(size)
@@ -95,7 +94,7 @@ class Law(ABC):
         """E |K - centre|."""
 
     @abstractmethod
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         """``size`` exact draws; :meth:`sample` is the comfortable way in."""
 
     def pmf(self, k: ArrayLike) -> Any:
@@ -136,8 +135,8 @@ class Law(ABC):
     @overload
     def sample(self, size: None = None, *, bits: Bits = SYSTEM) -> int: ...
     @overload
-    def sample(self, size: Shape, *, bits: Bits = SYSTEM) -> Integers: ...
-    def sample(self, size: Shape | None = None, *, bits: Bits = SYSTEM) -> int | Integers:
+    def sample(self, size: Shape, *, bits: Bits = SYSTEM) -> Ints: ...
+    def sample(self, size: Shape | None = None, *, bits: Bits = SYSTEM) -> int | Ints:
         """One exact draw, or an array of independent ones."""
         if size is None:
             return int(self.draw(1, bits)[0])
@@ -188,6 +187,6 @@ class Shifted(Law):
     def _quantile(self, p: float) -> int:
         return self.law._quantile(p) + self.by
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         wrapped = (self.by + 2**63) % 2**64 - 2**63  # as the sum itself would wrap
         return self.law.draw(size, bits) + np.int64(wrapped)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from flou.laws.law import Floats
+from flou.arrays import Floats
 
 __all__ = ["binomial_quantile", "gauss_legendre", "log_gamma", "log_ndtr", "ndtr", "ndtri", "scaled_erfc"]
 

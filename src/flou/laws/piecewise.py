@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
-from flou.laws.law import Floats, Integers, Law, as_integers
+from flou.laws.law import Law, as_integers
 from flou.laws.weighted_choice import WeightedChoice
 from flou.parameters import Number, integer
 
@@ -28,14 +29,14 @@ class PiecewiseConstant(Law):
 
     def __init__(self, exponents: ArrayLike, lengths: ArrayLike, *, rate: Number = 1) -> None:
         self.piece = WeightedChoice(exponents, rate=rate, multiplicities=lengths)
-        self.lengths: Integers = np.asarray(lengths).astype(np.int64)
+        self.lengths: Ints = np.asarray(lengths).astype(np.int64)
         integer("cells", sum(self.lengths.tolist()), 1, MOST_CELLS)
-        self.ends: Integers = np.cumsum(self.lengths)
+        self.ends: Ints = np.cumsum(self.lengths)
 
     def __repr__(self) -> str:
         return f"PiecewiseConstant({self.lengths.size} pieces, {self.ends[-1]} cells)"
 
-    def _locate(self, k: Integers) -> Any:
+    def _locate(self, k: Ints) -> Any:
         return np.minimum(np.searchsorted(self.ends, k, side="right"), self.lengths.size - 1)
 
     def log_pmf(self, k: ArrayLike) -> Any:
@@ -70,7 +71,7 @@ class PiecewiseConstant(Law):
     def mean_absolute(self) -> float:
         return self.mean
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         pieces = self.piece.draw(size, bits)
         result = np.empty(size, dtype=np.int64)
         for i in np.unique(pieces).tolist():

@@ -23,12 +23,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.laws.decide import coins
 from flou.laws.discrete_laplace import DiscreteLaplace
 from flou.laws.enclosure import Enclosure, exp_minus
 from flou.laws.geometric import Geometric
-from flou.laws.law import Floats, Integers, Law, in_chunks
+from flou.laws.law import Law, in_chunks
 from flou.laws.logarithms import log, log_factorial
 
 __all__ = ["draw_poisson"]
@@ -39,7 +40,7 @@ _ODD = 1.0 / np.arange(33, 1, -2)  # 1/33, ..., 1/5, 1/3
 _SMALL = np.array([math.lgamma(k + 1) - (k * math.log(k) - k if k else 0) for k in range(16)])
 
 
-def draw_poisson(mean: Fraction, size: int, bits: Bits) -> Integers:
+def draw_poisson(mean: Fraction, size: int, bits: Bits) -> Ints:
     """``size`` exact draws of the Poisson law."""
     mode = math.floor(mean)
     t = math.isqrt(mode) + 1
@@ -50,14 +51,14 @@ def draw_poisson(mean: Fraction, size: int, bits: Bits) -> Integers:
     shift = float(_minus_log(np.zeros(1, dtype=np.int64), mode, mean)[0] - float(most))
     kept_share = math.exp(shift) * float(proposal.pmf(0))
 
-    def draw(count: int) -> Integers:
+    def draw(count: int) -> Ints:
         kept = np.empty(0, dtype=np.int64)
         while kept.size < count:
             y = proposal.draw(math.ceil(OVERSHOOT * (count - kept.size) / kept_share) + 8, bits)
             y = y[y >= -mode]
             approximate = np.exp(shift - _minus_log(y, mode, mean) + np.abs(y) / t)
 
-            def keep(i: int, y: Integers = y) -> Enclosure:
+            def keep(i: int, y: Ints = y) -> Enclosure:
                 return _keep(int(y[i]), mode, mean, most - Fraction(abs(int(y[i])), t))
 
             heads = coins(bits.words(y.size), approximate, 2.0**-40, keep, bits)
@@ -67,7 +68,7 @@ def draw_poisson(mean: Fraction, size: int, bits: Bits) -> Integers:
     return in_chunks(size, draw)
 
 
-def _minus_log(y: Integers, mode: int, mean: Fraction) -> Floats:
+def _minus_log(y: Ints, mode: int, mean: Fraction) -> Floats:
     """-log P(mode + y)."""
     mu, away = float(mean), y - float(mean - mode)
     k = (y + np.int64(mode)).astype(np.float64)

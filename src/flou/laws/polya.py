@@ -4,7 +4,7 @@ Law      K = X - Y, X and Y independent negative binomial of size 1/h: P(X = k) 
          a = e^(-1 / scale), h the number of parties
 Sums     h independent shares add up to DiscreteLaplace(scale), exactly: h variables X make a geometric one
 Sampler  X is a share of a geometric total G, P(G >= k) = a^k. While something is left of G, a uniform part of it, 1 or
-         more, is split off and kept with probability 1/h; X is the sum of what was kept. Integers alone, and about
+         more, is split off and kept with probability 1/h; X is the sum of what was kept. Ints alone, and about
          ln(scale) + 1 parts for each of X and Y: a million draws take a tenth of a second to two seconds.
 Why      let F_n(z) be the generating function of X given G = n, and H = sum_n F_n a^n. From the first part,
          n F_n = sum_j (z^j/h + 1 - 1/h) F_(n-j), so a H'/H = (1/h) za/(1-za) + (1 - 1/h) a/(1-a), hence
@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.laws.geometric import Geometric
-from flou.laws.law import Floats, Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.parameters import Number, integer, number
 
 __all__ = ["PolyaShare"]
@@ -98,10 +99,10 @@ class PolyaShare(Law):
         log = self._log_integral(np.ones(1), lambda rest: -2 * np.log(rest))  # sum of k y^k: y / (1 - y)^2
         return 2 * math.exp(float(log[0]) - self._rate)
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         return in_chunks(size, lambda count: self._one_side(count, bits) - self._one_side(count, bits))
 
-    def _one_side(self, size: int, bits: Bits) -> Integers:
+    def _one_side(self, size: int, bits: Bits) -> Ints:
         left = Geometric(self.scale).draw(size, bits)
         kept = np.zeros(size, dtype=np.int64)
         where = np.flatnonzero(left)
@@ -116,7 +117,7 @@ class PolyaShare(Law):
         return kept
 
 
-def _below_each(n: Integers, bits: Bits) -> Integers:
+def _below_each(n: Ints, bits: Bits) -> Ints:
     """Integers exactly uniform on 0, ..., n_i - 1: remainders of words outside the incomplete first cycle of n_i."""
     wide = n.astype(np.uint64)
     words = bits.words(n.size)

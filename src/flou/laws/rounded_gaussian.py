@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.laws.decide import MORE, coins
 from flou.laws.enclosure import Enclosure, exp_minus
 from flou.laws.geometric import Geometric
-from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.laws.normal import gauss_legendre, ndtr
 from flou.parameters import Number, number
 
@@ -73,7 +74,7 @@ class RoundedGaussian(Law):
     def mean_absolute(self) -> float:
         return _moments(self.sigma)[0]
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         shift = 1
         while self.sigma * 2**shift < 1:
             shift += 1
@@ -82,7 +83,7 @@ class RoundedGaussian(Law):
         proposal = Geometric(t)
         middle, factor = float(square / t), float(-1 / (2 * square))
 
-        def draw(count: int) -> Integers:
+        def draw(count: int) -> Ints:
             kept = np.empty(0, dtype=np.int64)
             while kept.size < count:
                 proposed = math.ceil(OVERSHOOT * (count - kept.size)) + 8
@@ -92,7 +93,7 @@ class RoundedGaussian(Law):
                 x = j.astype(np.float64) - middle
                 approximate = np.exp((x * x + (2.0 * j + f) * f) * factor)
 
-                def keep(i: int, j: Integers = j, extra: Any = extra) -> Enclosure:
+                def keep(i: int, j: Ints = j, extra: Any = extra) -> Enclosure:
                     return _keep(int(j[i]), int(extra[i]) >> 1, square, t, bits)
 
                 heads = coins(bits.words(proposed), approximate, 2.0**-43, keep, bits)

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
-from flou.laws.law import Floats, Integers, Law, as_integers
+from flou.laws.law import Law, as_integers
 from flou.laws.normal import gauss_legendre
 from flou.laws.poisson import draw_poisson
 from flou.parameters import Number, exact, is_number, shown
@@ -81,14 +82,14 @@ class Skellam(Law):
     def cdf(self, k: ArrayLike) -> Any:
         return self.sf(-1 - as_integers(k))
 
-    def _tail(self, k: Integers) -> Floats:
+    def _tail(self, k: Ints) -> Floats:
         """P(K > k) for k >= 0."""
         if self.variance >= WIDE:
             return _integral(k, self.variance)
         tails = _table(self.variance)[1]
         return np.asarray(tails[np.minimum(k, tails.size - 1)])
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         half = self.exact_variance / 2
         return draw_poisson(half, size, bits) - draw_poisson(half, size, bits)
 
@@ -127,7 +128,7 @@ def _table(v: float) -> tuple[Floats, Floats]:
     return logs, above
 
 
-def _integral(k: Integers, v: float) -> Floats:
+def _integral(k: Ints, v: float) -> Floats:
     """P(K > k) for k >= 0: the expansion integrated from k + 1/2, with the corrections of the middles of cells."""
     sigma = math.sqrt(v)
     start = np.ravel(k + 0.5)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
-from flou.laws.law import Floats, Integers, Law, as_integers
+from flou.laws.law import Law, as_integers
 
 __all__ = ["Tabulated"]
 
@@ -17,7 +18,7 @@ __all__ = ["Tabulated"]
 class Tabulated(Law):
     """P(K = i) = probabilities[i]; ``draw`` must follow the same law, exactly."""
 
-    def __init__(self, probabilities: Floats, draw: Callable[[int, Bits], Integers]) -> None:
+    def __init__(self, probabilities: Floats, draw: Callable[[int, Bits], Ints]) -> None:
         self.probabilities = probabilities
         self._draw = draw
 
@@ -52,5 +53,5 @@ class Tabulated(Law):
     def mean_absolute(self) -> float:
         return self.mean
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         return self._draw(size, bits)

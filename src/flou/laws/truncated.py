@@ -18,11 +18,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.laws.decide import coins
 from flou.laws.enclosure import exp_minus
-from flou.laws.law import Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.laws.weighted_choice import WeightedChoice
 from flou.parameters import integer
 
@@ -42,7 +43,7 @@ class Peaked(Protocol):
     def log_pmf(self, k: ArrayLike) -> Any: ...
     def cdf(self, k: ArrayLike) -> Any: ...
     def sf(self, k: ArrayLike) -> Any: ...
-    def draw(self, size: int, bits: Bits) -> Integers: ...
+    def draw(self, size: int, bits: Bits) -> Ints: ...
     def interval(self, level: float = 0.95) -> tuple[int, int]: ...
 
 
@@ -112,13 +113,13 @@ class Truncated(Law):
     def mean_absolute(self) -> float:
         return _moments(self)[2]
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         if self.mass < 0.25 and self.upper - self.lower < NARROW:
             levels = self.law.level(np.arange(self.lower, self.upper + 1))
             return WeightedChoice(levels, rate=self.law.rate).draw(size, bits) + np.int64(self.lower)
         once = self._from_law if self.mass >= 0.25 else self._from_range
 
-        def draw(count: int) -> Integers:
+        def draw(count: int) -> Ints:
             kept = np.empty(0, dtype=np.int64)
             while kept.size < count:
                 kept = np.concatenate([kept, once(2 * (count - kept.size) + 8, bits)])
@@ -126,12 +127,12 @@ class Truncated(Law):
 
         return in_chunks(size, draw)
 
-    def _from_law(self, size: int, bits: Bits) -> Integers:
+    def _from_law(self, size: int, bits: Bits) -> Ints:
         k = self.law.draw(size, bits)
         return k[np.flatnonzero(self._inside(k))]
 
-    def _from_range(self, size: int, bits: Bits) -> Integers:
-        k: Integers = bits.below(self.upper - self.lower + 1, size) + np.int64(self.lower)
+    def _from_range(self, size: int, bits: Bits) -> Ints:
+        k: Ints = bits.below(self.upper - self.lower + 1, size) + np.int64(self.lower)
         approximate = np.exp(self.law.log_pmf(k) - self.law.log_pmf(0))
         words = bits.words(size)
         kept = coins(words, approximate, 2.0**-40, lambda i: exp_minus(self.law.exponent(int(k[i]))), bits)

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
-from flou.laws.law import Integers, Law, as_integers
+from flou.laws.law import Law, as_integers
 from flou.parameters import integer
 
 __all__ = ["UniformIntegers"]
@@ -67,5 +68,5 @@ class UniformIntegers(Law):
             return (low * (low + 1) + high * (high + 1)) / 2 / self.size
         return abs(self.mean)
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         return bits.below(self.size, size) + np.int64(self.lower)

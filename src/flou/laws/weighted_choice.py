@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import Enclosure, exp_minus
-from flou.laws.law import Floats, Integers, Law, as_integers, in_chunks
+from flou.laws.law import Law, as_integers, in_chunks
 from flou.parameters import Number, exact, shown
 
 __all__ = ["WeightedChoice"]
@@ -29,7 +30,7 @@ __all__ = ["WeightedChoice"]
 SLACK = 2.0**-40  # a float weight is within this of the true one: e^-y with y <= 745, and y off by 2^-51 y
 
 
-def _whole(name: str, values: ArrayLike) -> Integers:
+def _whole(name: str, values: ArrayLike) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         raise InvalidParameter(
@@ -37,7 +38,7 @@ def _whole(name: str, values: ArrayLike) -> Integers:
             "Weights are exact only when their exponents lie on a grid.",
             f"Pass for example {name}=[0, 1, 2], and put the unit of the grid into the rate.",
         )
-    clamped: Integers = np.minimum(array, 2**63 - 1).astype(np.int64)
+    clamped: Ints = np.minimum(array, 2**63 - 1).astype(np.int64)
     return clamped
 
 
@@ -98,10 +99,10 @@ class WeightedChoice(Law):
             bounds[self.multiplicities == 0] = 0
         return shift, np.cumsum(bounds, out=bounds)
 
-    def draw(self, size: int, bits: Bits) -> Integers:
+    def draw(self, size: int, bits: Bits) -> Ints:
         return in_chunks(size, lambda count: self._draw(count, bits))
 
-    def _draw(self, size: int, bits: Bits) -> Integers:
+    def _draw(self, size: int, bits: Bits) -> Ints:
         shift, running = self._bounds
         chosen = np.searchsorted(running, bits.below(int(running[-1]), size), side="right")
         bound = running[chosen] - np.where(chosen > 0, running[chosen - 1], 0)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.errors import InvalidData
-from flou.mechanisms.mechanism import Integers
 
 if TYPE_CHECKING:
     from flou.local.randomiser import Randomiser
@@ -32,7 +32,7 @@ class Aggregate:
     def __init__(self, randomiser: Randomiser) -> None:
         self.randomiser = randomiser
         self.people = 0
-        self.sums: Integers = np.zeros(randomiser.tallies, dtype=np.int64)
+        self.sums: Ints = np.zeros(randomiser.tallies, dtype=np.int64)
 
     def __repr__(self) -> str:
         return f"Aggregate({self.randomiser!r}, people={self.people})"
@@ -55,7 +55,7 @@ class Aggregate:
         self._grow(other.people, other.sums)
         return self
 
-    def _grow(self, people: int, sums: Integers) -> None:
+    def _grow(self, people: int, sums: Ints) -> None:
         if self.people + people > MOST_REPORTS:
             raise InvalidData(
                 f"An aggregate holds at most {MOST_REPORTS} reports.",

@@ -13,12 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.domain import Domain
 from flou.errors import InvalidData
 from flou.guarantee import PureDP
 from flou.local.aggregate import Aggregate
-from flou.mechanisms.mechanism import Integers, Mechanism
+from flou.mechanisms.mechanism import Mechanism
 from flou.parameters import Number, number, shown
 from flou.release import Release
 
@@ -45,7 +46,7 @@ class Randomiser(Mechanism):
         return self.sample(self.domain.encode(values), bits=bits)
 
     @abstractmethod
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         """One report for each code; reports are whole numbers, or rows of them."""
 
     @property
@@ -54,10 +55,10 @@ class Randomiser(Mechanism):
         """How many sums a collector keeps."""
 
     @abstractmethod
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         """The sums, over reports that were checked, of the whole numbers from which estimates are made."""
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         """Whether reports of so many people can add up to these sums; what is surely wrong is not taken over."""
         del people, sums
         return True

@@ -26,12 +26,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
 from flou.laws import DiscreteLaplace
-from flou.laws.law import Floats
-from flou.mechanisms.mechanism import Integers, Mechanism, integer_vector
+from flou.mechanisms.mechanism import Mechanism, integer_vector
 from flou.parameters import Number, Relation, integer, number, open_probability
 
 __all__ = ["AboveThreshold", "PassingLaw", "Stream"]
@@ -145,7 +145,7 @@ class Stream:
 class PassingLaw:
     """The law of which queries pass; outcomes are tuples of positions."""
 
-    def __init__(self, mechanism: AboveThreshold, queries: Integers) -> None:
+    def __init__(self, mechanism: AboveThreshold, queries: Ints) -> None:
         self.answers, self.size = mechanism.answers, queries.size
         noise = mechanism.threshold_noise
         far = math.ceil(800 * max(noise.scale, mechanism.query_noise.scale))

@@ -14,9 +14,10 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Independent, Law, Shifted
-from flou.mechanisms.mechanism import Integers, Mechanism, integer_vector
+from flou.mechanisms.mechanism import Mechanism, integer_vector
 
 __all__ = ["Additive"]
 
@@ -37,7 +38,7 @@ class Additive(Mechanism):
         if _is_integer(answer):
             return int(answer) + self.noise.sample(bits=bits)
         vector = integer_vector("answer", answer)
-        result: Integers = vector + self.noise.sample(vector.size, bits=bits)
+        result: Ints = vector + self.noise.sample(vector.size, bits=bits)
         return result
 
     def sample_each(self, answers: Sequence[int], *, bits: Bits = SYSTEM) -> list[int]:

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.guarantee import PureDP
 from flou.laws import Bernoulli, WeightedChoice
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
-from flou.mechanisms.mechanism import Integers, Mechanism, integer_vector
+from flou.mechanisms.mechanism import Mechanism, integer_vector
 from flou.parameters import Number, integer, number
 
 __all__ = ["GeneralisedRandomisedResponse"]
@@ -69,7 +70,7 @@ class GeneralisedRandomisedResponse(Mechanism):
             return int(self._sample(np.array([int(answer)]), bits)[0])  # type: ignore[arg-type]
         return self._sample(integer_vector("answer", answer), bits)
 
-    def _sample(self, answers: Integers, bits: Bits) -> Integers:
+    def _sample(self, answers: Ints, bits: Bits) -> Ints:
         truth = np.clip(answers, 0, self.k - 1)
         other = bits.below(self.k - 1, truth.size)
         other += other >= truth  # uniform on the k - 1 other categories

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.guarantee import Guarantee
@@ -15,7 +16,7 @@ from flou.parameters import described
 
 __all__ = ["Integers", "Mechanism", "integer_vector"]
 
-Integers: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = Ints
 
 
 class Mechanism(ABC):
@@ -36,7 +37,7 @@ class Mechanism(ABC):
         """One release: a draw from exactly ``law(summary)``."""
 
 
-def integer_vector(name: str, values: ArrayLike) -> Integers:
+def integer_vector(name: str, values: ArrayLike) -> Ints:
     """A non-empty vector of integers; what is wrong with it is told by type and shape, never by value."""
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
@@ -46,5 +47,5 @@ def integer_vector(name: str, values: ArrayLike) -> Integers:
             "Privacy is proved on a grid of integers, where no rounding can leak.",
             "Encode the values with a domain first, for example flou.Interval(0, 100).encode(values).",
         )
-    clamped: Integers = np.minimum(array, 2**63 - 1).astype(np.int64)  # moves no two unsigned numbers further apart
+    clamped: Ints = np.minimum(array, 2**63 - 1).astype(np.int64)  # moves no two unsigned numbers further apart
     return clamped

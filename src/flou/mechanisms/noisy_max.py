@@ -20,12 +20,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace
-from flou.laws.law import Floats
 from flou.laws.tabulated import Tabulated
-from flou.mechanisms.mechanism import Integers, integer_vector
+from flou.mechanisms.mechanism import integer_vector
 from flou.mechanisms.selection import Selection
 from flou.parameters import integer, number, open_probability
 
@@ -47,7 +47,7 @@ class NoisyMax(Selection):
     def law(self, utilities: ArrayLike) -> Tabulated:
         vector = integer_vector("utilities", utilities)
 
-        def draw(size: int, bits: Bits) -> Integers:
+        def draw(size: int, bits: Bits) -> Ints:
             return np.array([self.sample(vector, bits=bits) for _ in range(size)], dtype=np.int64)
 
         return Tabulated(_first_maximum(vector, self.noise), draw)
@@ -67,7 +67,7 @@ class NoisyMax(Selection):
         return 2 / float(self.rate) * math.log(count / float(open_probability("beta", beta)))
 
 
-def _first_maximum(vector: Integers, noise: DiscreteLaplace) -> Floats:
+def _first_maximum(vector: Ints, noise: DiscreteLaplace) -> Floats:
     reach = math.ceil(40 * noise.scale) + 1
     lost = math.ceil(800 * noise.scale)  # a gap beyond which the probability is below the least float
     gaps = np.array([max(value - int(vector.max()), -lost) for value in vector.tolist()])

@@ -19,13 +19,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flou.bits import SYSTEM, Bits, Words
+from flou.arrays import Floats, Ints, Words
+from flou.bits import SYSTEM, Bits
 from flou.laws.decide import CHUNK, coins
 from flou.laws.enclosure import exp_minus
-from flou.laws.law import Floats
 from flou.laws.normal import gauss_legendre
 from flou.laws.tabulated import Tabulated
-from flou.mechanisms.mechanism import Integers, integer_vector
+from flou.mechanisms.mechanism import integer_vector
 from flou.mechanisms.selection import Selection
 from flou.parameters import integer, open_probability
 
@@ -39,7 +39,7 @@ class PermuteAndFlip(Selection):
         vector = integer_vector("utilities", utilities)
         heads = np.exp(-float(self.rate) * _gaps(vector).astype(np.float64))
 
-        def draw(size: int, bits: Bits) -> Integers:
+        def draw(size: int, bits: Bits) -> Ints:
             return np.array([self.sample(vector, bits=bits) for _ in range(size)], dtype=np.int64)
 
         return Tabulated(_first_head(heads), draw)
@@ -61,7 +61,7 @@ class PermuteAndFlip(Selection):
         return coins(bits.words(gaps.size), heads, 2.0**-40, lambda i: exp_minus(int(gaps[i]) * self.rate), bits)
 
 
-def _gaps(vector: Integers) -> Words:
+def _gaps(vector: Ints) -> Words:
     """best - utility, unsigned, so that no difference of two integers overflows."""
     return np.uint64(int(vector.max()) % 2**64) - vector.astype(np.uint64)
 

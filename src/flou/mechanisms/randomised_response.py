@@ -22,12 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
-from flou.mechanisms.mechanism import Integers, Mechanism, integer_vector
+from flou.mechanisms.mechanism import Mechanism, integer_vector
 from flou.parameters import Number, number, open_probability
 
 __all__ = ["RandomisedResponse"]
@@ -90,7 +91,7 @@ class RandomisedResponse(Mechanism):
         if np.ndim(answer) == 0:
             return self.law(int(answer)).sample(bits=bits)  # type: ignore[arg-type]
         yes = integer_vector("answer", answer) == 1
-        reports: Integers = np.empty(yes.size, dtype=np.int64)
+        reports: Ints = np.empty(yes.size, dtype=np.int64)
         reports[yes] = self.yes.draw(int(yes.sum()), bits)
         reports[~yes] = self.no.draw(int((~yes).sum()), bits)
         return reports

@@ -12,7 +12,6 @@ __all__ = ["Certain", "Curve", "Interval", "NoiseAndSampling", "Uncertainty"]
 
 Bound: TypeAlias = float | NDArray[Any]
 Interval: TypeAlias = tuple[Bound, Bound]
-Vector: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,10 +19,10 @@ class Curve:
     """An increasing function as it is drawn: points, values, and two bands that hold at all points together."""
 
     name: str  # of the group; empty where there is only one curve
-    places: Vector
-    values: Vector
-    data: tuple[Vector, Vector]
-    population: tuple[Vector, Vector]
+    places: NDArray[Any]
+    values: NDArray[Any]
+    data: tuple[NDArray[Any], NDArray[Any]]
+    population: tuple[NDArray[Any], NDArray[Any]]
     jumps: bool  # whether it stays the same between two points; otherwise it lies between their values
 
 

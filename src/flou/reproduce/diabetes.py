@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Boolean, Integers, Interval, Schema
 from flou.errors import InvalidData
 from flou.local.learning.classification_scores import accuracy, f1
@@ -26,7 +27,6 @@ from flou.local.learning.gaussian_model import GaussianModel
 
 __all__ = ["LABEL", "SCHEMA", "WIDE", "Diabetes", "clean_scores", "made_diabetes", "read_diabetes", "split"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Columns: TypeAlias = dict[str, NDArray[np.float64]]
 
 VARIABLE = "FLOU_DIABETES"

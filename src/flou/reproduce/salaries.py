@@ -16,17 +16,13 @@ Tails    nothing below 12,000, one salary in a hundred above 153,000, nothing ab
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats, Ints
 from flou.parameters import integer
 
 __all__ = ["DECILES", "made_salaries"]
 
-Salaries: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 DECILES = (34_902, 38_574, 41_848, 46_862, 56_844, 67_121, 75_254, 84_751, 99_637)
 LOWEST, HIGHEST = 12_000, 285_000
@@ -39,7 +35,7 @@ ON_SCALE, IN_THOUSANDS, IN_HUNDREDS = 0.50, 0.15, 0.10
 STEPS = np.round(LOWEST * 1.018 ** np.arange(178))  # the last one is just below HIGHEST
 
 
-def made_salaries(rows: int = 400_000, seed: int = 1) -> Salaries:
+def made_salaries(rows: int = 400_000, seed: int = 1) -> Ints:
     """``rows`` yearly salaries in whole euros, in random order; the same seed gives the same table."""
     rows = integer("rows", rows, 1, 10**7)
     generator = np.random.default_rng(integer("seed", seed, 0, 2**63))  # noqa: TID251 - made-up data, nothing to hide

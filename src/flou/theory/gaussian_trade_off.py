@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from flou.laws.law import Floats
+from flou.arrays import Floats
 from flou.laws.normal import gauss_legendre, log_ndtr, scaled_erfc
 
 __all__ = ["analytic_sigma", "classic_sigma", "delta_of_gaussian"]

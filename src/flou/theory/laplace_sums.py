@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from flou.laws.law import Floats
+from flou.arrays import Floats
 from flou.laws.normal import ndtri
 
 __all__ = ["HALF", "reach", "rule", "smooth_variance"]

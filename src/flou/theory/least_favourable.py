@@ -26,8 +26,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.laws import Law
-from flou.laws.law import Floats
 from flou.theory.tails import surprise
 
 __all__ = ["beyond", "holds_mean", "holds_total"]

@@ -19,8 +19,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Floats
 from flou.laws import DiscreteLaplace, Law
-from flou.laws.law import Floats
 from flou.laws.normal import log_ndtr
 
 __all__ = ["accepted_end", "half_widths", "surprise", "two_sided"]

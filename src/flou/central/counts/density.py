@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.bits import SeededBits
 from flou.central.price import Given, Noise, Price, PricedNoise, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
-from flou.laws.law import Floats
 from flou.parameters import Number, integer
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval as Ends

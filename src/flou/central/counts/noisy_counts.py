@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.bits import Bits
 from flou.central.price import PricedNoise, width_of
 from flou.central.question import Draft
 from flou.laws import Law
-from flou.laws.law import Floats
 from flou.laws.normal import log_gamma, ndtri
 from flou.release import Uncertainty
 from flou.release.uncertainty import Interval

@@ -17,11 +17,11 @@ from typing import Self
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.bits import SeededBits
 from flou.central.matrices.gram import GramQuestion, NoisyGram, between
 from flou.central.price import Given, Price
 from flou.central.question import Draft
-from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.bits import Bits, SeededBits
 from flou.central.moments.moderate_bounds import require_moderate
 from flou.central.price import Noise, Price, Sensitivity
@@ -32,7 +33,6 @@ from flou.central.question import Curator, Draft, Prepared, PublicFacts, Questio
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws import Law
-from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval as Ends
 from flou.summaries.request import Code, Sums

@@ -20,11 +20,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.central.matrices.covariance import normal_numbers
 from flou.central.matrices.gram import GramQuestion, NoisyGram, between
 from flou.central.price import Given, Price
 from flou.central.question import Draft
-from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
 

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.central.moments.column_question import ColumnNoise
 from flou.central.price import Noise, Price, PricedNoise, Sensitivity, width_of
 from flou.central.question import PublicFacts
 from flou.domain import Boolean, Categories, Domain, Integers, Interval
 from flou.errors import InvalidParameter
-from flou.laws.law import Floats
 from flou.summaries.request import Code, Counts, Request
 from flou.theory.tails import surprise
 

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.bits import Bits
 from flou.central.moments.moderate_bounds import require_moderate
 from flou.central.price import Given, Noise, Price
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question, few_rows
-from flou.laws.law import Floats
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.request import Code, Request

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.central.moments.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.moments.moment_noise import MomentNoise, NoisyMoments, mean_intervals
 from flou.central.price import Price
 from flou.central.question import PublicFacts
-from flou.laws.law import Floats
 from flou.summaries.moments import MomentGrid
 
 __all__ = ["Mean"]

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.central.moments.column_question import ColumnNoise
 from flou.central.price import Noise, Price, PricedNoise, Sensitivity, width_of
 from flou.central.question import PublicFacts
-from flou.laws.law import Floats
 from flou.summaries.moments import MomentGrid, Moments
 from flou.summaries.request import Code, Request
 from flou.theory.least_favourable import holds_mean

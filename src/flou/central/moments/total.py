@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.central.moments.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.moments.moment_noise import ROUGHLY, MomentNoise, NoisyMoments, mean_intervals
 from flou.central.price import Price
 from flou.central.question import PublicFacts
-from flou.laws.law import Floats
 from flou.summaries.moments import OF_TOTALS, MomentGrid
 from flou.theory.least_favourable import holds_total
 from flou.theory.tails import accepted_end, half_widths

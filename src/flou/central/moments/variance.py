@@ -22,11 +22,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.central.moments.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, NoisyBernstein
 from flou.central.moments.column_question import ColumnQuestion, ColumnUncertainty
 from flou.central.price import Price
 from flou.central.question import PublicFacts
-from flou.laws.law import Floats
 from flou.theory.least_favourable import holds_mean
 from flou.theory.tails import accepted_end
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.central.quantiles.grid import QuantileGrid
 from flou.domain import Interval
 from flou.errors import InvalidParameter
-from flou.laws.law import Floats
 from flou.mechanisms.quantiles import Tree
 from flou.mechanisms.quantiles.tree import TreeDistribution
 from flou.mechanisms.quantiles.tree_consistency import prefix_variances, variances

@@ -22,8 +22,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.central.quantiles.grid import QuantileGrid
 from flou.central.quantiles.notes import note_of
 from flou.central.quantiles.plan import JOINTLY, METHODS, Drawn, QuantilePlan
@@ -41,7 +41,6 @@ from flou.summaries.request import Counts
 
 __all__ = ["INTERVALS", "Quantiles", "Range"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[Floats, Floats]
 
 INTERVALS = Fraction(1, 10)

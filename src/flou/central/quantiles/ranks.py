@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.laws import DiscreteLaplace
 from flou.laws.normal import binomial_quantile
@@ -35,8 +34,6 @@ from flou.theory.laplace_sums import HALF, rule, smooth_variance
 
 __all__ = ["RankMeasurement", "Ranks", "edges_around"]
 
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 FOR_THE_COUNT = Fraction(1, 10)  # of epsilon, where the number of records is not public: it says how dense they are
 TYPICAL = 2.0  # standard errors from a quantile to the end of its interval, when edges are laid
@@ -64,7 +61,7 @@ class Ranks:
         return cls(estimate, noise * prefix_variances(b, height, known_total=True), spare)
 
     @property
-    def edges(self) -> Integers:
+    def edges(self) -> Ints:
         return self.estimate.edges
 
     @cached_property
@@ -97,7 +94,7 @@ class RankMeasurement:
     relation: Relation
 
     def measure(
-        self, records: Records, answers: Integers, probabilities: tuple[Fraction, ...], grain: int, bits: Bits
+        self, records: Records, answers: Ints, probabilities: tuple[Fraction, ...], grain: int, bits: Bits
     ) -> Ranks:
         """``answers`` are public, in increasing order; edges fall on multiples of ``grain`` where that is no loss."""
         if self.relation == "substitute":
@@ -117,8 +114,8 @@ class RankMeasurement:
 
 
 def edges_around(
-    answers: Integers, probabilities: tuple[Fraction, ...], rows: int, error: float, cells: int, grain: int
-) -> Integers:
+    answers: Ints, probabilities: tuple[Fraction, ...], rows: int, error: float, cells: int, grain: int
+) -> Ints:
     """Where records are counted, laid by what is public: the answers, and how far in ranks intervals are likely to go.
 
     Records are expected to lie evenly between neighbouring answers; where they do not, edges are still near enough that

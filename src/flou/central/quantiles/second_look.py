@@ -18,15 +18,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Booleans, Ints
 from flou.mechanisms.quantiles import Records
 
 __all__ = ["Groups", "Look", "LookedUp"]
 
-Integers: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
 Spans: TypeAlias = list[tuple[int, int]]
-Look: TypeAlias = Callable[[Spans], tuple[Integers, Integers]]
-LookAtAll: TypeAlias = Callable[[Spans], tuple[Integers, Integers, Integers]]
+Look: TypeAlias = Callable[[Spans], tuple[Ints, Ints]]
+LookAtAll: TypeAlias = Callable[[Spans], tuple[Ints, Ints, Ints]]
 
 ROOM = 1 << 15  # so many codes are seen at once, if there are no more
 
@@ -40,14 +39,14 @@ class LookedUp(Records):
 
     def __init__(self, counts: NDArray[np.int64], *, shift: int, cells: int, look: Look, room: int = ROOM) -> None:
         self.cells, self._shift, self._look = cells, shift, look
-        self._ends: Integers = np.zeros(counts.size + 1, dtype=np.int64)  # records below each coarse cell
+        self._ends: Ints = np.zeros(counts.size + 1, dtype=np.int64)  # records below each coarse cell
         np.cumsum(counts, out=self._ends[1:])
         self.rows = int(self._ends[-1])
         self._small = int(np.minimum(counts, 1 << shift).sum()) <= room
-        self._seen: Mask = counts == 0  # nothing to see in an empty cell
-        self._fine: Integers = np.zeros(0, dtype=np.int64)  # the occupied codes in what was seen,
-        self._heights: Integers = np.zeros(0, dtype=np.int64)  # how many records each of them has,
-        self._after: Integers = np.zeros(1, dtype=np.int64)  # and, from the second on, how many lie up to and with it
+        self._seen: Booleans = counts == 0  # nothing to see in an empty cell
+        self._fine: Ints = np.zeros(0, dtype=np.int64)  # the occupied codes in what was seen,
+        self._heights: Ints = np.zeros(0, dtype=np.int64)  # how many records each of them has,
+        self._after: Ints = np.zeros(1, dtype=np.int64)  # and, from the second on, how many lie up to and with it
 
     def __repr__(self) -> str:
         return f"LookedUp(cells={self.cells})"
@@ -57,7 +56,7 @@ class LookedUp(Records):
         if not all(self._seen[self._coarse(*span)].all() for span in wanted):
             self._see(self._around(wanted))
 
-    def ranked(self, first: int, last: int) -> Integers:
+    def ranked(self, first: int, last: int) -> Ints:
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return np.zeros(0, dtype=np.int64)
@@ -69,16 +68,16 @@ class LookedUp(Records):
     def below(self, cell: int) -> int:
         return int(self.below_each(np.array([cell], dtype=np.int64))[0])
 
-    def below_each(self, cells: Integers) -> Integers:
+    def below_each(self, cells: Ints) -> Ints:
         asked = np.minimum(np.maximum(cells, 0), self.cells)
         coarse = asked >> self._shift
         if spans := self._inside(asked):
             self._see(self._around(spans, wider=0))
         # the last code below the cell lies in the same coarse cell, or there is none in it
-        found: Integers = np.maximum(self._ends[coarse], self._after[np.searchsorted(self._fine, asked)])
+        found: Ints = np.maximum(self._ends[coarse], self._after[np.searchsorted(self._fine, asked)])
         return found
 
-    def _inside(self, cells: Integers) -> Spans:
+    def _inside(self, cells: Ints) -> Spans:
         """The ranks in coarse cells that were not seen yet, and that these cells do not begin but lie in."""
         coarse = cells >> self._shift
         coarse = coarse[cells > coarse << self._shift]
@@ -93,7 +92,7 @@ class LookedUp(Records):
         start, stop = np.searchsorted(self._ends, [first, last], side="left").tolist()
         return slice(start - 1, stop)
 
-    def _around(self, spans: Iterable[tuple[int, int]], wider: int = 3) -> Mask:
+    def _around(self, spans: Iterable[tuple[int, int]], wider: int = 3) -> Booleans:
         """The coarse cells that hold these ranks, and others on both sides: in any case the next occupied ones.
 
         ``wider`` is how many times half of their number of ranks are taken beyond the cells that hold them.
@@ -109,20 +108,20 @@ class LookedUp(Records):
                 found[self._coarse(int(self._ends[part.start]) - more, int(self._ends[part.stop]) + 1 + more)] = True
         return found
 
-    def _see(self, wanted: Mask) -> None:
+    def _see(self, wanted: Booleans) -> None:
         """One look at all wanted coarse cells that were not seen yet."""
         new = np.flatnonzero(wanted & ~self._seen)
         if new.size:
             self._learn(new, *self._look(_spans(new, self._ends, self._shift, self.cells)))
 
-    def _told(self, wanted: Mask, codes: Integers, heights: Integers) -> None:
+    def _told(self, wanted: Booleans, codes: Ints, heights: Ints) -> None:
         """What all of the wanted coarse cells hold, some of which may have been seen."""
         new = wanted & ~self._seen
         if new.any():
             held = new[codes >> self._shift]
             self._learn(np.flatnonzero(new), codes[held], heights[held])
 
-    def _learn(self, new: Integers, codes: Integers, heights: Integers) -> None:
+    def _learn(self, new: Ints, codes: Ints, heights: Ints) -> None:
         """What the coarse cells hold that were not seen yet."""
         merged = np.concatenate([self._fine, codes])
         order = np.argsort(merged, kind="stable")
@@ -140,7 +139,7 @@ class Groups:
     It returns groups, occupied codes and their counts, in order. Whoever looks, all groups learn from it.
     """
 
-    def __init__(self, counts: Integers, *, shift: int, cells: int, look: LookAtAll, room: int = ROOM) -> None:
+    def __init__(self, counts: Ints, *, shift: int, cells: int, look: LookAtAll, room: int = ROOM) -> None:
         self._look, self._shift, self._cells = look, shift, cells
         self._ends = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
         self.records = [
@@ -149,12 +148,12 @@ class Groups:
         ]
 
     def _look_at(self, group: int) -> Look:
-        def look(spans: Spans) -> tuple[Integers, Integers]:
+        def look(spans: Spans) -> tuple[Ints, Ints]:
             return self._shared(spans, group)
 
         return look
 
-    def _shared(self, spans: Spans, asked: int) -> tuple[Integers, Integers]:
+    def _shared(self, spans: Spans, asked: int) -> tuple[Ints, Ints]:
         """What one group asked for; the others are told."""
         groups, codes, heights = self._look(spans)
         parts = np.searchsorted(groups, np.arange(len(self.records) + 1)).tolist()
@@ -174,11 +173,11 @@ class Groups:
         if len(self.records) > 1:  # one alone looks by itself, when it knows what it needs
             self._see([one._around(ranks(one.rows)) for one in self.records])
 
-    def look_at(self, cells: list[Integers]) -> None:
+    def look_at(self, cells: list[Ints]) -> None:
         """One look for all groups, at what lies below these cells of each of them."""
         self._see([one._around(one._inside(asked), 0) for one, asked in zip(self.records, cells, strict=True)])
 
-    def _see(self, wanted: list[Mask]) -> None:
+    def _see(self, wanted: list[Booleans]) -> None:
         near = np.zeros(self._ends.size - 1, dtype=np.bool_)
         for one, mask in zip(self.records, wanted, strict=True):
             near |= mask & ~one._seen
@@ -188,7 +187,7 @@ class Groups:
             self.records[0]._told(near, *own)
 
 
-def _spans(new: Integers, ends: Integers, shift: int, cells: int) -> Spans:
+def _spans(new: Ints, ends: Ints, shift: int, cells: int) -> Spans:
     """Some coarse cells as spans of fine ones; those with no records in between make one span."""
     apart = np.flatnonzero(ends[new[1:]] > ends[new[:-1] + 1])
     first, last = new[np.concatenate([[0], apart + 1])], new[np.concatenate([apart, [-1]])] + 1

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from flou.arrays import Floats
 from flou.joint.estimators.summary_table import coefficient_rows
 from flou.joint.estimators.tabled_fit import TabledFit
 from flou.parameters import Number, open_probability
 
 __all__ = ["Coefficients"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Coefficients(TabledFit):

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Words
 from flou.errors import InvalidParameter, ProtocolError, instead
 
-__all__ = ["LIMB", "WIDEST", "Words", "add", "decode", "encode", "from_bytes", "limbs", "subtract", "to_bytes"]
+__all__ = ["LIMB", "WIDEST", "add", "decode", "encode", "from_bytes", "limbs", "subtract", "to_bytes"]
 
-Words: TypeAlias = NDArray[np.uint64]
 
 LIMB = 64  # bits
 WIDEST = 512  # bits

@@ -22,8 +22,9 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from flou.arrays import Words
 from flou.errors import ProtocolError
-from flou.joint.masking.codec import Words, add, subtract
+from flou.joint.masking.codec import add, subtract
 
 __all__ = ["KEY", "add_mask", "pair_key", "stream"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from flou.arrays import Words
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import encode
 from flou.joint.masking import codec
@@ -40,7 +41,7 @@ class CoordinatorRound:
         self._agreed: Messages = {}
         self.released: Messages = {}
         self.record: Record
-        self.sums: codec.Words
+        self.sums: Words
         self.hash = b""
         self._agreement_on = b""
 

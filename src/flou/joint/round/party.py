@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flou.arrays import Words
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import digest, encode
 from flou.joint.masking import codec
@@ -59,7 +60,7 @@ class PartyRound:
 
     # 1. mask
 
-    def mask(self, words: codec.Words, ahead: RoundKeys | None = None) -> tuple[dict[str, Any], bytes]:
+    def mask(self, words: Words, ahead: RoundKeys | None = None) -> tuple[dict[str, Any], bytes]:
         """The masked words, and what is signed about them. ``words`` is masked in place.
 
         If everyone has to sign that everyone survives, this is signed at once, with the keys for another round.

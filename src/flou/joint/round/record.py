@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from flou.arrays import Words
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, digest, encode
 from flou.joint.masking import codec
@@ -109,7 +110,7 @@ class Record:
         return again is not None and again.content.get("masked") == words_digest(self.masked[party].body)
 
 
-def open_sums(setting: Setting, record: Record) -> codec.Words:
+def open_sums(setting: Setting, record: Record) -> Words:
     """Add the masked words and take off every mask."""
     survivors = record.survivors
     peers = {party: _peers(setting, record, party) for party in survivors}

@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from flou.arrays import Words
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData, ProtocolError
 from flou.joint.agreement.canonical import decode, digest, encode
@@ -224,7 +225,7 @@ class PartySession:
         bounds.check(words, ask.limit)
         return words
 
-    def _words(self, setting: Setting, ask: Ask) -> codec.Words:
+    def _words(self, setting: Setting, ask: Ask) -> Words:
         """The party's own words, noised, ready to be masked."""
         ready, self._ready = self._ready, None
         words = ready[1] if ready is not None and ready[0] == ask else self._plain_words(ask)

@@ -17,9 +17,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
+
 __all__ = ["CONSISTENT", "Consistent", "most_likely_shares", "nearest_shares"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Consistent: TypeAlias = Literal["none", "simplex", "mle"]
 
 CONSISTENT = {

@@ -25,19 +25,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
-from flou.local.categories.consistency import Floats
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.categories.packed import row_bytes, unpacked
 from flou.local.categories.subset_selection import uniform_subsets
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.categories.unary_encoding import MOST_BITS
 from flou.local.randomiser import whole_numbers
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, integer
 
 __all__ = ["DBitFlip", "DBitFlipLaw"]
@@ -113,7 +112,7 @@ class DBitFlip(FrequencyOracle):
     def law(self, answer: int) -> DBitFlipLaw:
         return DBitFlipLaw(self.k, min(max(int(answer), 0), self.k - 1), self.keep)
 
-    def places(self, people: int, *, bits: Bits = SYSTEM) -> Integers:
+    def places(self, people: int, *, bits: Bits = SYSTEM) -> Ints:
         """For each of so many people a uniform set of d categories, rising."""
         found = np.empty((people, self.d), dtype=np.int64)
         step = max(1, AT_ONCE // (8 * row_bytes(self.k + 1)))
@@ -124,12 +123,12 @@ class DBitFlip(FrequencyOracle):
             found[start : start + count] = np.nonzero(unpacked(rows, self.k))[1].reshape(count, self.d)
         return found
 
-    def sample(self, answer: Integers, *, places: Integers | None = None, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, places: Ints | None = None, bits: Bits = SYSTEM) -> NDArray[Any]:
         """One report for each code, about the given categories or about fresh ones."""
         codes = self.codes(answer)
         asked = self.places(codes.size, bits=bits) if places is None else places
         told = self.keep.draw(asked.size, bits).reshape(asked.shape)
-        reports: Integers = 2 * asked + ((asked == codes[:, None]) == (told == 1))
+        reports: Ints = 2 * asked + ((asked == codes[:, None]) == (told == 1))
         return reports
 
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
@@ -143,14 +142,14 @@ class DBitFlip(FrequencyOracle):
             )
         return rows
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         """Zeros and ones of each category."""
         return np.bincount(reports.ravel(), minlength=2 * self.k).astype(np.int64)
 
-    def support(self, aggregate: Aggregate) -> Integers:
+    def support(self, aggregate: Aggregate) -> Ints:
         return aggregate.sums[1::2]
 
-    def asked(self, aggregate: Aggregate) -> Integers:
+    def asked(self, aggregate: Aggregate) -> Ints:
         """How many reports speak about each category."""
         return aggregate.sums[0::2] + aggregate.sums[1::2]
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from flou.arrays import Floats, Ints
 from flou.domain import Boolean, Categories, Domain, Integers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.aggregate import Aggregate
@@ -30,13 +31,11 @@ from flou.local.categories.pairs import Pairs
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.certify import certified
 from flou.local.randomiser import Randomiser
-from flou.mechanisms.mechanism import Integers as Codes
 from flou.parameters import Number, choice, integer
 from flou.release import Release
 
 __all__ = ["FrequencyOracle", "categories_of"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 MOST_CATEGORIES = 2**31
 
@@ -90,7 +89,7 @@ class FrequencyOracle(Randomiser):
         p, q = self.p, self.q
         return (share * p * (1 - p) + (1 - share) * q * (1 - q)) / self.gap**2
 
-    def codes(self, answers: ArrayLike) -> Codes:
+    def codes(self, answers: ArrayLike) -> Ints:
         """A vector of answers, as codes; those outside 0..k-1 are clamped."""
         array = np.asarray(answers)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -101,14 +100,14 @@ class FrequencyOracle(Randomiser):
             )
         if array.dtype == np.uint64:
             array = np.minimum(array, np.uint64(self.k))
-        clamped: Codes = np.clip(array.astype(np.int64), 0, self.k - 1)
+        clamped: Ints = np.clip(array.astype(np.int64), 0, self.k - 1)
         return clamped
 
-    def possible(self, people: int, sums: Codes) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         bounded = bool(np.all((sums >= 0) & (sums <= people)))
         return bounded and (self._marks is None or int(sums.sum()) == self._marks * people)
 
-    def support(self, aggregate: Aggregate) -> Codes:
+    def support(self, aggregate: Aggregate) -> Ints:
         """How many reports support each category."""
         return aggregate.sums
 

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import WeightedChoice
 from flou.local.aggregate import Aggregate
-from flou.local.categories.consistency import Floats, most_likely_shares
+from flou.local.categories.consistency import most_likely_shares
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.randomiser import whole_numbers
 from flou.mechanisms import GeneralisedRandomisedResponse
-from flou.mechanisms.mechanism import Integers
 
 __all__ = ["GRR", "gap_of_choice"]
 
@@ -60,7 +60,7 @@ class GRR(FrequencyOracle):
     def law(self, answer: int) -> WeightedChoice:
         return self.mechanism.law(answer)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = self.codes(answer)
         found: NDArray[Any] = self.mechanism.sample(codes, bits=bits) if codes.size else codes
         return found
@@ -68,7 +68,7 @@ class GRR(FrequencyOracle):
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
         return whole_numbers(reports, self.k - 1)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return np.bincount(reports, minlength=self.k).astype(np.int64)
 
     def most_likely(self, aggregate: Aggregate) -> Floats:

@@ -25,13 +25,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli, WeightedChoice
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.randomiser import whole_numbers
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, integer
 
 __all__ = ["Hadamard"]
@@ -85,7 +85,7 @@ class Hadamard(FrequencyOracle):
         odd = np.bitwise_count(np.arange(self.size) & row) & 1
         return WeightedChoice(odd.astype(np.int64), rate=self.epsilon)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = self.codes(answer)
         reports = np.empty(codes.size, dtype=np.int64)
         for start in range(0, codes.size, CHUNK):
@@ -100,10 +100,10 @@ class Hadamard(FrequencyOracle):
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
         return whole_numbers(reports, self.size - 1)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return np.bincount(reports, minlength=self.size).astype(np.int64)
 
-    def support(self, aggregate: Aggregate) -> Integers:
+    def support(self, aggregate: Aggregate) -> Ints:
         """(people + transform of the counts) / 2: how many reports have sign + in each row."""
         table = aggregate.sums.copy()
         half = 1

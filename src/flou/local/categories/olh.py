@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.laws import WeightedChoice
@@ -30,7 +31,6 @@ from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.categories.grr import gap_of_choice
 from flou.local.randomiser import whole_numbers
 from flou.mechanisms import GeneralisedRandomisedResponse
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number
 
 __all__ = ["OLH"]
@@ -106,7 +106,7 @@ class OLH(FrequencyOracle):
         numbers = np.arange(self.seeds)
         return np.array([numbers // self.g**place % self.g for place in range(self.t)])
 
-    def hashed(self, seeds: Integers, codes: Integers) -> Integers:
+    def hashed(self, seeds: Ints, codes: Ints) -> Ints:
         """h_a(x) for each pair of a seed and a category."""
         total = np.zeros(np.broadcast_shapes(seeds.shape, codes.shape), dtype=np.int64)
         for digits in self._digit_table:
@@ -119,7 +119,7 @@ class OLH(FrequencyOracle):
         exponents[np.arange(self.seeds), self.hashed(np.arange(self.seeds), code)] = 0
         return WeightedChoice(exponents.ravel(), rate=self.epsilon)  # every seed has the same total weight
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = self.codes(answer)
         reports = np.empty(codes.size, dtype=np.int64)
         for start in range(0, codes.size, CHUNK):
@@ -132,10 +132,10 @@ class OLH(FrequencyOracle):
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
         return whole_numbers(reports, self.tallies - 1)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return np.bincount(reports, minlength=self.tallies).astype(np.int64)
 
-    def support(self, aggregate: Aggregate) -> Integers:
+    def support(self, aggregate: Aggregate) -> Ints:
         """For each category the number of pairs (a, v) with h_a(x) = v, by one digit of a after the other.
 
         With T[a_1, ..., a_t, v] counts, the step for a_1 replaces it by x_1: T'[x_1, a_2, ..., v] is the sum over a_1

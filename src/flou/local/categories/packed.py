@@ -16,11 +16,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints, Words
 from flou.bits import Bits
 from flou.errors import InvalidData
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import Enclosure
-from flou.mechanisms.mechanism import Integers
 
 __all__ = [
     "Rows",
@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 Rows: TypeAlias = NDArray[np.uint8]
-Words: TypeAlias = NDArray[np.uint64]
 
 PLACES = 20  # binary digits that are compared for all coins
 WORDS = 1 << 15  # words of 64 coins decided at a time: they stay in the cache
@@ -106,12 +105,12 @@ def _filled(k: int) -> np.uint8:
     return np.uint8(256 - (1 << (-k % 8)))
 
 
-def place_of(codes: Integers) -> tuple[Integers, Rows]:
+def place_of(codes: Ints) -> tuple[Ints, Rows]:
     """The byte and the bit in it of each category."""
     return codes >> 3, (128 >> (codes & 7)).astype(np.uint8)
 
 
-def put(rows: Rows, codes: Integers, shown: NDArray[Any]) -> None:
+def put(rows: Rows, codes: Ints, shown: NDArray[Any]) -> None:
     """Set one bit of every row, that of its category, to what is ``shown``, 0 or 1."""
     byte, bit = place_of(codes)
     each = np.arange(len(rows))
@@ -131,7 +130,7 @@ def unpacked(rows: Rows, k: int) -> NDArray[np.bool_]:
     return np.unpackbits(rows, axis=-1, count=k).astype(np.bool_)
 
 
-def bit_counts(rows: Rows, k: int) -> Integers:
+def bit_counts(rows: Rows, k: int) -> Ints:
     """How many rows have each bit set; bytes are counted by their value, and the values taken apart."""
     counts = [np.bincount(rows[:, i], minlength=256) @ _BITS_OF_BYTE for i in range(row_bytes(k))]
     return np.concatenate(counts)[:k].astype(np.int64)
@@ -163,7 +162,7 @@ def checked_rows(reports: ArrayLike, k: int, ones: int | None = None) -> Rows:
     return rows
 
 
-def ones_of(rows: Rows) -> Integers:
+def ones_of(rows: Rows) -> Ints:
     """How many bits are set in each row."""
-    counts: Integers = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
+    counts: Ints = np.bitwise_count(rows).sum(axis=1, dtype=np.int64)
     return counts

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
@@ -43,7 +44,6 @@ from flou.local.categories.packed import (
     unpacked,
 )
 from flou.local.categories.unary_encoding import MOST_BITS
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, integer
 
 __all__ = ["SubsetLaw", "SubsetSelection", "rates", "uniform_subsets"]
@@ -137,7 +137,7 @@ class SubsetSelection(FrequencyOracle):
     def law(self, answer: int) -> SubsetLaw:
         return SubsetLaw(self.k, self.omega, min(max(int(answer), 0), self.k - 1), self.own)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> Rows:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> Rows:
         codes = self.codes(answer)
         rows = np.empty((codes.size, row_bytes(self.k)), dtype=np.uint8)
         step = max(1, AT_ONCE // row_bytes(self.k))
@@ -152,11 +152,11 @@ class SubsetSelection(FrequencyOracle):
     def checked(self, reports: ArrayLike) -> Rows:
         return checked_rows(reports, self.k, self.omega)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return bit_counts(reports, self.k)
 
 
-def uniform_subsets(sizes: Integers, k: int, bits: Bits, *, without: Integers, usual: int) -> Rows:
+def uniform_subsets(sizes: Ints, k: int, bits: Bits, *, without: Ints, usual: int) -> Rows:
     """For each row a uniform set of the given size out of k categories except one; most sizes are ``usual``.
 
     Independent coins make every set of the same size equally likely. While a set is too large a uniform category is

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.categories.packed import Rows, bit_counts, checked_rows, packed_coins, put, unpacked
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, integer
 
 __all__ = ["UnaryEncoding", "UnaryLaw"]
@@ -89,7 +89,7 @@ class UnaryEncoding(FrequencyOracle):
     def law(self, answer: int) -> UnaryLaw:
         return UnaryLaw(self.k, min(max(int(answer), 0), self.k - 1), self.yes, self.no)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> Rows:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> Rows:
         codes = self.codes(answer)
         rows = packed_coins(codes.size, self.k, self.no.number, bits)
         put(rows, codes, self.yes.draw(codes.size, bits))
@@ -98,5 +98,5 @@ class UnaryEncoding(FrequencyOracle):
     def checked(self, reports: ArrayLike) -> Rows:
         return checked_rows(reports, self.k)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return bit_counts(reports, self.k)

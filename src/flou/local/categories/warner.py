@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.laws import Bernoulli
 from flou.local.aggregate import Aggregate
-from flou.local.categories.consistency import Floats, nearest_shares
+from flou.local.categories.consistency import nearest_shares
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.randomiser import whole_numbers
 from flou.mechanisms import RandomisedResponse
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, exact
 
 __all__ = ["Warner"]
@@ -82,7 +82,7 @@ class Warner(FrequencyOracle):
     def law(self, answer: int) -> Bernoulli:
         return self.mechanism.law(answer)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = self.codes(answer)
         found: NDArray[Any] = self.mechanism.sample(codes, bits=bits) if codes.size else codes
         return found
@@ -90,7 +90,7 @@ class Warner(FrequencyOracle):
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
         return whole_numbers(reports, 1)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return np.bincount(reports, minlength=2).astype(np.int64)
 
     def shares(self, aggregate: Aggregate) -> Floats:

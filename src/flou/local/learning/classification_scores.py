@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from flou.arrays import Floats, Ints
 
 __all__ = ["accuracy", "area_under_curve", "f1"]
 
-Codes: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
-
-def accuracy(truth: Codes, predicted: Codes) -> float:
+def accuracy(truth: Ints, predicted: Ints) -> float:
     """The share of rows that are predicted."""
     return float(np.mean(truth == predicted))
 
 
-def f1(truth: Codes, predicted: Codes, classes: int = 2) -> float:
+def f1(truth: Ints, predicted: Ints, classes: int = 2) -> float:
     """2 hits / (2 hits + misses + false alarms) of class 1; of more than two classes, the average over all."""
     wanted = [1] if classes == 2 else range(classes)
     found = []
@@ -29,7 +25,7 @@ def f1(truth: Codes, predicted: Codes, classes: int = 2) -> float:
     return float(np.mean(found))
 
 
-def area_under_curve(truth: Codes, scores: Floats) -> float:
+def area_under_curve(truth: Ints, scores: Floats) -> float:
     """P[a row of class 1 has a higher score than one of class 0], ties counted half; NaN without one of the classes."""
     positive, negative = scores[truth == 1], np.sort(scores[truth == 0])
     if not positive.size or not negative.size:

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.bits import SYSTEM, Bits
 from flou.domain import Boolean, Categories, Integers
 from flou.errors import InvalidData
@@ -28,8 +29,6 @@ from flou.local.survey.survey import Reports, Survey
 from flou.parameters import Number, number
 
 __all__ = ["Classifier"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Classifier(ABC):

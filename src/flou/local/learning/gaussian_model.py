@@ -7,14 +7,14 @@ likelihood from plain rows, the same as scikit-learn's GaussianNB with its 1e-9 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
+
 __all__ = ["GaussianModel", "probabilities"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 SMOOTHING = 1e-9
 

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.categories.consistency import nearest_shares
@@ -29,7 +30,6 @@ from flou.summaries.request import Code
 
 __all__ = ["Joint", "LabelledBins", "column_of"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = Interval | Integers | Boolean
 
 MOST_CLASSES = 100

@@ -19,7 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from flou.local.learning.classifier import Classifier, Floats
+from flou.arrays import Floats
+from flou.local.learning.classifier import Classifier
 from flou.local.learning.labelled_bins import Joint, LabelledBins
 from flou.local.learning.naive_bayes import LEAST_WIDTH, class_moments, priors_of
 

@@ -19,8 +19,9 @@ from typing import Literal
 
 import numpy as np
 
+from flou.arrays import Floats
 from flou.domain import Boolean, Categories, Integers
-from flou.local.learning.classifier import Classifier, Floats
+from flou.local.learning.classifier import Classifier
 from flou.local.learning.gaussian_model import GaussianModel
 from flou.local.learning.labelled_bins import Joint, Numbers
 from flou.parameters import Number, choice

@@ -12,11 +12,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.bits import SYSTEM, Bits
 from flou.domain import Schema
 from flou.errors import InvalidParameter
@@ -34,7 +35,6 @@ from flou.summaries.request import Code
 
 __all__ = ["MEASURES", "Line", "Utility", "utility"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 LEARNERS: dict[str, type[Classifier]] = {"reports": NaiveBayes, "pairs": LinearDiscriminant}
 METHODS = (*LEARNERS, *SANITISED)

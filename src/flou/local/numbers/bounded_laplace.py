@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import DiscreteLaplace, Shifted, Truncated
 from flou.laws.decide import CHUNK, coins
 from flou.laws.enclosure import exp_minus
 from flou.local.numbers.distribution_randomiser import DistributionRandomiser
 from flou.local.randomiser import whole_numbers
-from flou.mechanisms.mechanism import Integers
 
 __all__ = ["BoundedLaplace"]
 
@@ -48,7 +48,7 @@ class BoundedLaplace(DistributionRandomiser):
         code = min(max(int(answer), 0), last)
         return Shifted(Truncated(self._noise, -code, last - code), code)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = np.clip(answer, 0, self.domain.size - 1)
         once = self._from_range if self.epsilon < SMALL else self._from_noise
         result = np.empty(codes.size, dtype=np.int64)
@@ -58,7 +58,7 @@ class BoundedLaplace(DistributionRandomiser):
         return result
 
     @staticmethod
-    def _repeated(codes: Integers, once: Any, bits: Bits) -> Integers:
+    def _repeated(codes: Ints, once: Any, bits: Bits) -> Ints:
         result = np.empty(codes.size, dtype=np.int64)
         waiting = np.arange(codes.size)
         while waiting.size:
@@ -67,11 +67,11 @@ class BoundedLaplace(DistributionRandomiser):
             waiting = waiting[~kept]
         return result
 
-    def _from_noise(self, codes: Integers, bits: Bits) -> tuple[Integers, NDArray[np.bool_]]:
+    def _from_noise(self, codes: Ints, bits: Bits) -> tuple[Ints, NDArray[np.bool_]]:
         report = codes + self._noise.draw(codes.size, bits)
         return report, (report >= 0) & (report < self.domain.size)
 
-    def _from_range(self, codes: Integers, bits: Bits) -> tuple[Integers, NDArray[np.bool_]]:
+    def _from_range(self, codes: Ints, bits: Bits) -> tuple[Ints, NDArray[np.bool_]]:
         report = bits.below(self.domain.size, codes.size)
         distance, rate = np.abs(report - codes), self.epsilon / (self.domain.size - 1)
         approximate = np.exp(-float(rate) * distance)

@@ -24,10 +24,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Ints
 from flou.laws import DiscreteStaircase
 from flou.laws.enclosure import exp_minus
 from flou.local.numbers.window_distribution import WindowDistribution
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, choice
 
 __all__ = ["BoundedStaircase"]
@@ -62,7 +62,7 @@ class BoundedStaircase(WindowDistribution):
     def parameters(self) -> dict[str, Any]:
         return {**super().parameters(), "radius": self.radius, "rate": str(self.rate)}
 
-    def window(self, codes: Integers) -> tuple[Integers, Integers]:
+    def window(self, codes: Ints) -> tuple[Ints, Ints]:
         return np.maximum(codes - self.radius + 1, 0), np.minimum(codes + self.radius, self.domain.size)
 
     def values(self, reports: NDArray[Any]) -> NDArray[Any]:

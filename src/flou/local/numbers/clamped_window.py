@@ -21,9 +21,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Ints
 from flou.local.numbers.piecewise import least
 from flou.local.numbers.window_distribution import WindowDistribution
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, choice
 
 __all__ = ["ClampedWindow"]
@@ -51,7 +51,7 @@ class ClampedWindow(WindowDistribution):
     def parameters(self) -> dict[str, Any]:
         return {**super().parameters(), "width": self.width}
 
-    def window(self, codes: Integers) -> tuple[Integers, Integers]:
+    def window(self, codes: Ints) -> tuple[Ints, Ints]:
         start = np.clip(codes - (self.width - 1) // 2, 0, self.domain.size - self.width)
         return start, start + self.width
 

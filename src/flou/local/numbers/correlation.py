@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
-from flou.domain import Integers as Wholes
-from flou.domain import Interval
+from flou.domain import Integers, Interval
 from flou.laws.normal import ndtri
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
@@ -37,7 +37,6 @@ from flou.local.numbers.mean_randomiser import Moments
 from flou.local.numbers.sampled_means import SampledMeans
 from flou.local.numbers.scale import numbers_of
 from flou.local.numbers.vector import Vector
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number
 from flou.release import Release
 from flou.release.uncertainty import Interval as Ends
@@ -58,11 +57,11 @@ class Correlation(SampledMeans):
     def __init__(self, first: Any, second: Any, *, epsilon: Number, method: str = "auto", unit: str = "person") -> None:
         both = [numbers_of(one, most=MOST, usual=USUAL) for one in (first, second)]
         s, t = (one.size - 1 for one in both)
-        grids = [Wholes(0, steps) for steps in (s, t, s * s, t * t, 2 * s * t)]
+        grids = [Integers(0, steps) for steps in (s, t, s * s, t * t, 2 * s * t)]
         super().__init__(grids, epsilon=epsilon, m=1, method=method, names=NAMES, unit=unit)
         self.domain = Vector(both)
 
-    def moment_codes(self, answer: Integers) -> Integers:
+    def moment_codes(self, answer: Ints) -> Ints:
         """The codes of x, y, x^2, y^2 and xy, a row for each person."""
         s, t = (one.size - 1 for one in self.domain.domains)
         x, y = 2 * np.clip(answer[:, 0], 0, s) - s, 2 * np.clip(answer[:, 1], 0, t) - t
@@ -72,7 +71,7 @@ class Correlation(SampledMeans):
         """Of the reports in the order of the moments; for small grids."""
         return super().law(self.moment_codes(np.array([list(answer)]))[0].tolist())
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         return super().sample(self.moment_codes(answer), bits=bits)
 
     def estimated(self, aggregate: Aggregate) -> Release:
@@ -97,7 +96,7 @@ class CorrelationUncertainty(NoiseAndSampling):
     cells: tuple[float, float]  # how far rounding to the grid moves a number, on the same scale
 
     @classmethod
-    def of(cls, told: list[Moments], domains: Sequence[Interval | Wholes]) -> CorrelationUncertainty:
+    def of(cls, told: list[Moments], domains: Sequence[Interval | Integers]) -> CorrelationUncertainty:
         """From the means of x, y, x^2, y^2 and xy; those of the squares were on a scale of their own."""
         x, y, xx, yy, xy = (one.mean for one in told)
         errors = np.array([one.total / one.people if one.people else math.inf for one in told])

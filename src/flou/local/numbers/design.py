@@ -14,17 +14,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.parameters import number
 
 __all__ = ["Design", "design_for"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 NODES = 13  # answers from 0 to 1 that the program sees; those below 0 follow by symmetry
 COLUMNS = 40  # J

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.laws.decide import Uniform
@@ -36,7 +37,6 @@ from flou.local.aggregate import Aggregate
 from flou.local.numbers.design import Design, design_for
 from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
 from flou.local.randomiser import whole_numbers
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number
 
 __all__ = ["Designed"]
@@ -97,7 +97,7 @@ class Designed(MeanRandomiser):
         return self._preferred.p * windows + self._preferred.q * measure
 
     @cached_property
-    def _running(self) -> tuple[list[list[Fraction]], Integers]:
+    def _running(self) -> tuple[list[list[Fraction]], Ints]:
         """Running sums of every node's window and, in the last row, of the measure: as rationals, and as floors."""
         total = sum(self.design.measure)
         rows = [[part / self.design.window for part in row] for row in self._windows]
@@ -114,7 +114,7 @@ class Designed(MeanRandomiser):
             row = row + (self._table[node + 1] - row) * (rest / self.steps)
         return Tabulated(row, lambda size, bits: self.sample(np.full(size, code), bits=bits))
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = np.clip(answer, 0, self.steps)
         node = codes
         if self._between < self.steps:
@@ -123,7 +123,7 @@ class Designed(MeanRandomiser):
         preferred = self._preferred.draw(codes.size, bits) == 1
         return self._columns(np.where(preferred, node, self._between + 1), bits)
 
-    def _columns(self, row: Integers, bits: Bits) -> Integers:
+    def _columns(self, row: Ints, bits: Bits) -> Ints:
         """A column from each row: how many of its running sums are at most U."""
         sums, floors = self._running
         flat, width = floors.ravel(), floors.shape[1]
@@ -149,10 +149,10 @@ class Designed(MeanRandomiser):
     def tallies(self) -> int:
         return self.cells
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return np.bincount(reports, minlength=self.tallies).astype(np.int64)
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         return bool(np.all(sums >= 0)) and int(sums.sum()) == people
 
     @cached_property

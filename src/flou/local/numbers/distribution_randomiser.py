@@ -23,15 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flou.domain import Integers as Wholes
-from flou.domain import Interval
+from flou.arrays import Floats, Ints
+from flou.domain import Integers, Interval
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.em import Floats
 from flou.local.numbers.fit import Fit, LinearUncertainty, QuantileUncertainty
 from flou.local.numbers.scale import half_a_cell, numbers_of
 from flou.local.randomiser import Randomiser
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, integer, open_probability
 from flou.release import Release
 
@@ -45,7 +43,7 @@ SEEN = 8  # codes of a group for which the law is computed
 class DistributionRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds; ``smooth``: whether shares are smoothed."""
 
-    domain: Interval | Wholes
+    domain: Interval | Integers
 
     def __init__(self, domain: Any, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
         super().__init__(numbers_of(domain, usual=1024), epsilon=epsilon, unit=unit)
@@ -68,13 +66,13 @@ class DistributionRandomiser(Randomiser):
     def tallies(self) -> int:
         return min(self.cells, BINS)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return np.bincount(reports * self.tallies // self.cells, minlength=self.tallies).astype(np.int64)
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         return bool(np.all(sums >= 0)) and int(sums.sum()) == people
 
-    def running(self, codes: Integers, ends: Integers) -> Floats:
+    def running(self, codes: Ints, ends: Ints) -> Floats:
         """P[report < end | code], a row for each code."""
         return np.array([self.law(int(code)).cdf(ends - 1) for code in codes])
 

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
 from flou.local.randomiser import whole_numbers
-from flou.mechanisms.mechanism import Integers
 
 __all__ = ["Duchi"]
 
@@ -53,7 +53,7 @@ class Duchi(MeanRandomiser):
         total = affine(exp_minus(self.epsilon), times=self.steps, plus=self.steps)
         return Bernoulli(quotient(affine(exp_minus(self.epsilon), times=self.steps - code, plus=code), total))
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = np.clip(answer, 0, self.steps)
         end = bits.below(self.steps, codes.size) < codes
         truth = self._truth.draw(codes.size, bits) == 1
@@ -71,10 +71,10 @@ class Duchi(MeanRandomiser):
     def tallies(self) -> int:
         return 1
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return np.array([reports.sum()], dtype=np.int64)
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         return 0 <= int(sums[0]) <= people
 
     def unit_variance(self, position: float) -> float:

@@ -7,14 +7,12 @@ when an iteration gains less than ``GAIN``, and with smoothing each share is ave
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from flou.arrays import Floats
 
 __all__ = ["maximised", "response", "smoothed"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 GAIN = 1e-3  # of log-likelihood, in an iteration
 MOST = 3000  # iterations

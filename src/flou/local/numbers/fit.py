@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from flou.arrays import Floats, Ints
 from flou.laws.normal import ndtri
-from flou.local.numbers.em import Floats, maximised, response
-from flou.mechanisms.mechanism import Integers
+from flou.local.numbers.em import maximised, response
 from flou.release.uncertainty import Interval as Ends
 from flou.release.uncertainty import NoiseAndSampling
 
@@ -27,7 +27,7 @@ class Fit:
     bias: Floats
 
     @classmethod
-    def of(cls, counts: Integers, channel: Floats, *, smooth: bool) -> Fit:
+    def of(cls, counts: Ints, channel: Floats, *, smooth: bool) -> Fit:
         """From counts of reports; ``channel[y, x]`` is the probability of report y given answer x."""
         groups, people = channel.shape[1], int(counts.sum())
         if people == 0:

@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, exp_minus, quotient
@@ -32,7 +33,6 @@ from flou.local.numbers.duchi import Duchi
 from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
 from flou.local.numbers.piecewise import Piecewise, least
 from flou.local.randomiser import whole_numbers
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, choice
 
 __all__ = ["Hybrid"]
@@ -88,7 +88,7 @@ class Hybrid(MeanRandomiser):
             lambda size, bits: self.sample(np.repeat(code, size), bits=bits),
         )
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         one = self.coin.draw(answer.size, bits) == 1
         result = np.empty(answer.size, dtype=np.int64)
         result[one] = self.duchi.sample(answer[one], bits=bits)
@@ -106,12 +106,12 @@ class Hybrid(MeanRandomiser):
     def tallies(self) -> int:
         return 2 + self.piecewise.tallies
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         near = reports[reports >= 2] - 2
         ones = np.count_nonzero(reports == 1)
         return np.concatenate([[near.size, ones], self.piecewise.tally(near)]).astype(np.int64)
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         near, ones = int(sums[0]), int(sums[1])
         return 0 <= near <= people and 0 <= ones <= people - near and self.piecewise.possible(near, sums[2:])
 

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Integers as Wholes
-from flou.domain import Interval
+from flou.arrays import Ints
+from flou.domain import Integers, Interval
 from flou.laws.normal import ndtri
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.scale import ends, half_a_cell, numbers_of
 from flou.local.randomiser import Randomiser
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number
 from flou.release import Release
 from flou.release.uncertainty import Interval as Ends
@@ -50,7 +49,7 @@ class Moments:
 class MeanRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds."""
 
-    domain: Interval | Wholes
+    domain: Interval | Integers
 
     def __init__(self, domain: Any, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(numbers_of(domain), epsilon=epsilon, unit=unit)
@@ -106,7 +105,7 @@ class MeanUncertainty(NoiseAndSampling):
     alone: bool = False
 
     @classmethod
-    def of(cls, moments: list[Moments], domains: list[Interval | Wholes]) -> MeanUncertainty:
+    def of(cls, moments: list[Moments], domains: list[Interval | Integers]) -> MeanUncertainty:
         """The same in the units of the domains."""
         low, high = np.array([ends(domain) for domain in domains]).T
         half = (high - low) / 2
@@ -136,13 +135,13 @@ class MeanUncertainty(NoiseAndSampling):
         return (float(low[0]), float(high[0])) if self.alone else (low, high)
 
 
-def sums_of_squares(reports: Integers) -> Integers:
+def sums_of_squares(reports: Ints) -> Ints:
     """The sums of y, of the low 20 bits of y^2 and of its other bits, for y below 2^20: within 64 bits for 2^40 y."""
     squares = reports * reports
     return np.array([reports.sum(), (squares & LOW).sum(), (squares >> 20).sum()], dtype=np.int64)
 
 
-def possible_squares(people: int, sums: Integers, largest: int) -> bool:
+def possible_squares(people: int, sums: Ints, largest: int) -> bool:
     """Whether so many y from 0 to ``largest`` can have these ``sums_of_squares``."""
     first, low, high = (int(part) for part in sums)
     second = low + (high << 20)
@@ -150,7 +149,7 @@ def possible_squares(people: int, sums: Integers, largest: int) -> bool:
     return within and first**2 <= people * second and second <= largest * first
 
 
-def mean_of_squares(sums: Integers, people: int, shift: int) -> tuple[float, float]:
+def mean_of_squares(sums: Ints, people: int, shift: int) -> tuple[float, float]:
     """The mean of 2 y - shift and that of its square, from ``sums_of_squares``, each rounded once."""
     first, low, high = (int(part) for part in sums)
     second = low + (high << 20)

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from flou.arrays import Ints
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.mean_randomiser import (
     MeanRandomiser,
@@ -33,7 +34,6 @@ from flou.local.numbers.mean_randomiser import (
     sums_of_squares,
 )
 from flou.local.numbers.window_randomiser import WindowRandomiser
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, choice, integer
 
 __all__ = ["Piecewise", "least"]
@@ -78,7 +78,7 @@ class Piecewise(WindowRandomiser, MeanRandomiser):
     def parameters(self) -> dict[str, Any]:
         return {**super().parameters(), "width": self.width, "stride": self.stride}
 
-    def window(self, codes: Integers) -> tuple[Integers, Integers]:
+    def window(self, codes: Ints) -> tuple[Ints, Ints]:
         start = codes * self.stride
         return start, start + self.width
 
@@ -106,10 +106,10 @@ class Piecewise(WindowRandomiser, MeanRandomiser):
     def tallies(self) -> int:
         return 3
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         return sums_of_squares(reports)
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         return possible_squares(people, sums, self.cells - 1)
 
     def moments(self, aggregate: Aggregate) -> Moments:

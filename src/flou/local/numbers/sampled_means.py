@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.laws.tabulated import Tabulated
@@ -32,7 +33,6 @@ from flou.local.numbers.mean_of import mean_of
 from flou.local.numbers.mean_randomiser import MeanRandomiser, MeanUncertainty, Moments
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, integer
 from flou.release import Release
 
@@ -83,17 +83,17 @@ class SampledMeans(Randomiser):
         parts = [reduce(np.multiply.outer, [laws[j] for j in chosen]) for chosen in sets]
         starts = dict(zip(sets, np.cumsum([0] + [part.size for part in parts]).tolist(), strict=False))
 
-        def place(report: Integers) -> int:
+        def place(report: Ints) -> int:
             chosen = tuple(report[:, 0].tolist())
             shape = tuple(laws[j].size for j in chosen)
             return int(starts[chosen]) + int(np.ravel_multi_index(tuple(report[:, 1].tolist()), shape))
 
-        def draw(size: int, bits: Bits) -> Integers:
+        def draw(size: int, bits: Bits) -> Ints:
             return np.array([place(one) for one in self.sample(np.repeat(codes, size, axis=0), bits=bits)])
 
         return Tabulated(np.concatenate([part.ravel() for part in parts]) / comb(self.d, self.m), draw)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         people = answer.shape[0]
         reports = np.empty((people, self.m, 2), dtype=np.int64)
         told = np.zeros(people, dtype=np.int64)
@@ -122,14 +122,14 @@ class SampledMeans(Randomiser):
     def tallies(self) -> int:
         return sum(1 + randomiser.tallies for randomiser in self.randomisers)
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
+    def tally(self, reports: NDArray[Any]) -> Ints:
         parts: list[Any] = []
         for j, randomiser in enumerate(self.randomisers):
             mine = reports[reports[:, :, 0] == j][:, 1]
             parts += [[mine.size], randomiser.tally(mine)]
         return np.concatenate(parts).astype(np.int64)
 
-    def _parts(self, sums: Integers) -> list[tuple[MeanRandomiser, int, Integers]]:
+    def _parts(self, sums: Ints) -> list[tuple[MeanRandomiser, int, Ints]]:
         """For each number its randomiser, how many reported it, and its sums."""
         found, start = [], 0
         for randomiser in self.randomisers:
@@ -138,7 +138,7 @@ class SampledMeans(Randomiser):
             start = stop
         return found
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         parts = self._parts(sums)
         counted = all(0 <= count <= people for _, count, _ in parts)
         together = sum(count for _, count, _ in parts) == self.m * people

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import math
 
+from flou.arrays import Ints
 from flou.local.numbers.distribution_randomiser import DistributionRandomiser
 from flou.local.numbers.window_distribution import WindowDistribution
-from flou.mechanisms.mechanism import Integers
 
 __all__ = ["SquareWave"]
 
@@ -38,7 +38,7 @@ class SquareWave(WindowDistribution, DistributionRandomiser):
     def cells(self) -> int:
         return self.domain.size + self.width - 1
 
-    def window(self, codes: Integers) -> tuple[Integers, Integers]:
+    def window(self, codes: Ints) -> tuple[Ints, Ints]:
         return codes, codes + self.width
 
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
@@ -33,7 +34,6 @@ from flou.local.certify import certified
 from flou.local.numbers.mean_randomiser import MeanUncertainty, Moments, nothing
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, integer
 from flou.release import Release
 
@@ -96,14 +96,14 @@ class VectorDuchi(Randomiser):
         weights = np.where(signs @ signs.T > 0, 1.0, math.exp(-self.epsilon))
         rounded = np.prod(np.where(signs > 0, ends, 1 - ends), axis=1)
 
-        def draw(size: int, bits: Bits) -> Integers:
+        def draw(size: int, bits: Bits) -> Ints:
             reports: NDArray[Any] = self.sample(np.repeat(code, size, axis=0), bits=bits)
-            found: Integers = reports @ (1 << np.arange(self.d))
+            found: Ints = reports @ (1 << np.arange(self.d))
             return found
 
         return Tabulated(weights @ rounded / weights[0].sum(), draw)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         people = answer.shape[0]
         agreeing = self._agreeing(people, bits)
         reports = np.empty((people, self.d), dtype=np.int64)
@@ -115,7 +115,7 @@ class VectorDuchi(Randomiser):
             reports[:, j] = end == agrees
         return reports
 
-    def _agreeing(self, people: int, bits: Bits) -> Integers:
+    def _agreeing(self, people: int, bits: Bits) -> Ints:
         """In how many entries t and v agree."""
         favoured, half = self._favoured.draw(people, bits) == 1, self.d // 2
         ways = [math.comb(self.d, agreeing) for agreeing in range(self.d + 1)]
@@ -131,11 +131,11 @@ class VectorDuchi(Randomiser):
     def tallies(self) -> int:
         return self.d
 
-    def tally(self, reports: NDArray[Any]) -> Integers:
-        found: Integers = reports.sum(axis=0).astype(np.int64)
+    def tally(self, reports: NDArray[Any]) -> Ints:
+        found: Ints = reports.sum(axis=0).astype(np.int64)
         return found
 
-    def possible(self, people: int, sums: Integers) -> bool:
+    def possible(self, people: int, sums: Ints) -> bool:
         return bool(np.all((sums >= 0) & (sums <= people)))
 
     def estimated(self, aggregate: Aggregate) -> Release:

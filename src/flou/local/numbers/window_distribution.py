@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 
+from flou.arrays import Floats, Ints
 from flou.local.numbers.distribution_randomiser import DistributionRandomiser
-from flou.local.numbers.em import Floats
 from flou.local.numbers.window_randomiser import WindowRandomiser
-from flou.mechanisms.mechanism import Integers
 
 __all__ = ["WindowDistribution"]
 
@@ -19,7 +18,7 @@ class WindowDistribution(WindowRandomiser, DistributionRandomiser):
 
     cells = DistributionRandomiser.cells
 
-    def running(self, codes: Integers, ends: Integers) -> Floats:
+    def running(self, codes: Ints, ends: Ints) -> Floats:
         start, stop = (end[:, None] for end in self.window(codes))
         inside, b = np.clip(ends, start, stop) - start, math.exp(-self.rate)
         total = (stop - start) + b * (self.cells - (stop - start))

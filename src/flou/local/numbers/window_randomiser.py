@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws.decide import CHUNK, coins
 from flou.laws.enclosure import Enclosure, affine, constant, exp_minus, quotient
 from flou.laws.piecewise import PiecewiseConstant
 from flou.local.randomiser import Randomiser, whole_numbers
-from flou.mechanisms.mechanism import Integers
 
 __all__ = ["WindowRandomiser", "below_each"]
 
@@ -43,7 +43,7 @@ class WindowRandomiser(Randomiser):
         return self.epsilon
 
     @abstractmethod
-    def window(self, codes: Integers) -> tuple[Integers, Integers]:
+    def window(self, codes: Ints) -> tuple[Ints, Ints]:
         """The first report of each answer's window, and the first one after it."""
 
     def law(self, answer: int) -> PiecewiseConstant:
@@ -51,7 +51,7 @@ class WindowRandomiser(Randomiser):
         (start,), (stop,) = (end.tolist() for end in self.window(np.array([code])))
         return PiecewiseConstant([1, 0, 1], [start, stop - start, self.cells - stop], rate=self.rate)
 
-    def sample(self, answer: Integers, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = np.clip(answer, 0, self.domain.size - 1)
         result = np.empty(codes.size, dtype=np.int64)
         for begin in range(0, codes.size, CHUNK):
@@ -59,7 +59,7 @@ class WindowRandomiser(Randomiser):
             result[here] = self._sample(codes[here], bits)
         return result
 
-    def _sample(self, codes: Integers, bits: Bits) -> Integers:
+    def _sample(self, codes: Ints, bits: Bits) -> Ints:
         start, stop = self.window(codes)
         length, outside = stop - start, self.cells - (stop - start)
         # The exponential is trusted to 2^-49, and the three operations err by less than 2^-51 together.
@@ -78,7 +78,7 @@ class WindowRandomiser(Randomiser):
         return whole_numbers(reports, self.cells - 1)
 
 
-def below_each(limits: Integers, bits: Bits) -> Integers:
+def below_each(limits: Ints, bits: Bits) -> Ints:
     """For each entry an integer that is exactly uniform on 0..limit - 1, for limits from 1 to 2^31."""
     # Lemire (2019): with w uniform on 32 bits, the high half of w * n is uniform once the products whose low half is
     # below 2^32 mod n are refused.

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.domain import Schema
 from flou.errors import InvalidData
 from flou.local.tables.sanitised import Sanitised, certificate_of
 from flou.local.tables.sanitised_file import checked_path, written
 from flou.local.tables.sanitiser import Budget, Codes, Method, Sanitiser
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, choice
 from flou.summaries import rows_of
 from flou.summaries.request import Code
@@ -56,7 +56,7 @@ def sanitise(
     parts: dict[str, list[NDArray[Any]]] = {name: [domain.decode([])] for name, domain in domains.items()}
     count = 0
 
-    def keep(codes: Mapping[str, Integers]) -> None:
+    def keep(codes: Mapping[str, Ints]) -> None:
         for name, domain in domains.items():
             parts[name].append(domain.decode(codes[name]))
 

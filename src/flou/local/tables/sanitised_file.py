@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM
 from flou.domain import Boolean, Categories, Domain, Interval
 from flou.errors import InvalidParameter
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import shown
 from flou.summaries.duck.sql import literal
 from flou.summaries.rows import quiet
@@ -42,7 +42,7 @@ def checked_path(out: str | os.PathLike[str], source: Any) -> Path:
 
 
 @contextlib.contextmanager
-def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Callable[[Mapping[str, Integers]], None]]:
+def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Callable[[Mapping[str, Ints]], None]]:
     """A function that takes the codes of the next rows; the file is there when the block ends well."""
     texts = {name: _texts(domain) for name, domain in columns.items()}
     with contextlib.ExitStack() as stack:
@@ -51,7 +51,7 @@ def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Callable[[Map
             with text.open("w", encoding="utf-8", newline="") as file:
                 file.write(",".join(map(_quoted, columns)) + "\n")
 
-                def take(codes: Mapping[str, Integers]) -> None:
+                def take(codes: Mapping[str, Ints]) -> None:
                     rows = zip(*(texts[name](codes[name]) for name in columns), strict=True)
                     file.write("\n".join(map(",".join, rows)) + "\n")
 
@@ -75,7 +75,7 @@ def _beside(path: Path, stack: contextlib.ExitStack) -> Path:
     return found
 
 
-def _texts(domain: Domain) -> Callable[[Integers], list[str]]:
+def _texts(domain: Domain) -> Callable[[Ints], list[str]]:
     """What stands in a file for codes; of small domains every text is made once, because that takes longest."""
     if domain.size > MOST_TEXTS:
         return lambda codes: _listed(domain, codes)
@@ -83,7 +83,7 @@ def _texts(domain: Domain) -> Callable[[Integers], list[str]]:
     return lambda codes: known[codes].tolist()
 
 
-def _listed(domain: Domain, codes: Integers) -> list[str]:
+def _listed(domain: Domain, codes: Ints) -> list[str]:
     return [_quoted(value) for value in domain.decode(codes).tolist()]
 
 

@@ -25,9 +25,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
-from flou.domain import Domain, Interval, Schema
-from flou.domain import Integers as Wholes
+from flou.domain import Domain, Integers, Interval, Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
 from flou.local.categories.grr import GRR
@@ -36,14 +36,13 @@ from flou.local.numbers.bounded_staircase import BoundedStaircase
 from flou.local.numbers.clamped_window import ClampedWindow
 from flou.local.numbers.window_randomiser import below_each
 from flou.local.randomiser import Randomiser
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, choice, number
 
 __all__ = ["Cell", "Codes", "Sanitiser"]
 
 Budget: TypeAlias = Literal["total", "per-column"]
 Method: TypeAlias = Literal["window", "laplace", "staircase"]
-Codes: TypeAlias = dict[str, Integers]  # of each column, all of the same length
+Codes: TypeAlias = dict[str, Ints]  # of each column, all of the same length
 
 METHODS: dict[str, type[ClampedWindow] | type[BoundedLaplace] | type[BoundedStaircase]] = {
     "window": ClampedWindow,
@@ -64,7 +63,7 @@ class Cell:
 
     @classmethod
     def of(cls, domain: Domain, epsilon: Fraction, method: str, unit: str) -> Cell:
-        if not isinstance(domain, Interval | Wholes):
+        if not isinstance(domain, Interval | Integers):
             return cls(domain, GRR(domain, epsilon=epsilon, unit=unit))
         if domain.size > MOST_CODES:
             raise InvalidParameter(
@@ -73,10 +72,10 @@ class Cell:
                 "Declare a coarser step, or fewer cells.",
             )
         merged = -(-domain.size // MOST_CELLS)
-        coarse = domain if merged == 1 else Wholes(0, -(-domain.size // merged) - 1)
+        coarse = domain if merged == 1 else Integers(0, -(-domain.size // merged) - 1)
         return cls(domain, METHODS[method](coarse, epsilon=epsilon, unit=unit), merged)
 
-    def sample(self, codes: Integers, bits: Bits) -> Integers:
+    def sample(self, codes: Ints, bits: Bits) -> Ints:
         """A random code of the domain for each code."""
         if self.merged == 1:
             return np.asarray(self.randomiser.sample(codes, bits=bits), dtype=np.int64)
@@ -136,7 +135,7 @@ class Sanitiser:
         """What draws the reports of each column."""
         return {name: cell.randomiser for name, cell in self.cells.items()}
 
-    def sample(self, codes: Mapping[str, Integers], *, bits: Bits = SYSTEM) -> Codes:
+    def sample(self, codes: Mapping[str, Ints], *, bits: Bits = SYSTEM) -> Codes:
         """Random codes instead of the codes of some rows, column by column in the order of the schema."""
         return {name: cell.sample(codes[name], bits) for name, cell in self.cells.items()}
 

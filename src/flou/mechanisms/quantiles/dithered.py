@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.records import Records
 
 __all__ = ["Dithered", "Part"]
@@ -29,7 +29,7 @@ class Dithered(Records):
         self.rows, self.cells = records.rows, records.cells * places
         self.base, self.places, self._bits = records, places, bits
         self._starts: list[int] = []  # runs of records that were drawn, by rank from 0: where they begin,
-        self._runs: list[Integers] = []  # and their codes on the fine grid, in order
+        self._runs: list[Ints] = []  # and their codes on the fine grid, in order
         self._crowds: dict[int, _Crowd] = {}
 
     def __repr__(self) -> str:
@@ -41,7 +41,7 @@ class Dithered(Records):
     def below(self, cell: int) -> int:
         return int(self.below_each(np.array([cell], dtype=np.int64))[0])
 
-    def below_each(self, cells: Integers) -> Integers:
+    def below_each(self, cells: Ints) -> Ints:
         asked = np.clip(cells, 0, self.cells)
         coarse = asked // self.places
         ends = self.base.below_each(np.concatenate([coarse, np.minimum(coarse + 1, self.base.cells)])).reshape(2, -1)
@@ -57,7 +57,7 @@ class Dithered(Records):
             return before + self._crowd(coarse, after - before).below(place)
         return before + int(np.searchsorted(self._run(before, after), cell, side="left"))
 
-    def ranked(self, first: int, last: int) -> Integers:
+    def ranked(self, first: int, last: int) -> Ints:
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return np.zeros(0, dtype=np.int64)
@@ -89,7 +89,7 @@ class Dithered(Records):
             self._crowds[coarse] = _Crowd(size, self.places, self._bits)
         return self._crowds[coarse]
 
-    def _run(self, start: int, stop: int) -> Integers:
+    def _run(self, start: int, stop: int) -> Ints:
         """The fine codes with ranks from ``start`` to before ``stop``, counted from 0: whole cells, none a crowd."""
         if start >= stop:
             return np.zeros(0, dtype=np.int64)
@@ -107,7 +107,7 @@ class Dithered(Records):
             self._starts[i:j], self._runs[i:j] = [begin], [np.concatenate(parts)]
         return self._runs[i][start - begin : stop - begin]
 
-    def _drawn(self, start: int, stop: int) -> Integers:
+    def _drawn(self, start: int, stop: int) -> Ints:
         if start >= stop:
             return np.zeros(0, dtype=np.int64)
         codes = self.base.ranked(start + 1, stop) * self.places + self._bits.below(self.places, stop - start)
@@ -120,10 +120,10 @@ class _Crowd:
 
     def __init__(self, size: int, places: int, bits: Bits) -> None:
         self.size, self._places, self._bits = size, places, bits
-        self._codes: Integers | None = None
+        self._codes: Ints | None = None
         self._halves: tuple[_Crowd, _Crowd] | None = None
 
-    def ranked(self, start: int, stop: int) -> Integers:
+    def ranked(self, start: int, stop: int) -> Ints:
         """The places with ranks from ``start`` to before ``stop``, counted from 0."""
         start, stop = max(start, 0), min(stop, self.size)
         if start >= stop:
@@ -145,7 +145,7 @@ class _Crowd:
         half = self._places // 2
         return low.below(place) if place <= half else low.size + high.below(place - half)
 
-    def _small(self) -> Integers:
+    def _small(self) -> Ints:
         if self._codes is None:
             self._codes = np.sort(self._bits.below(self._places, self.size))
         return self._codes
@@ -181,7 +181,7 @@ class Part(Records):
     def __repr__(self) -> str:
         return f"Part(cells={self.cells})"
 
-    def ranked(self, first: int, last: int) -> Integers:
+    def ranked(self, first: int, last: int) -> Ints:
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return np.zeros(0, dtype=np.int64)
@@ -193,6 +193,6 @@ class Part(Records):
     def below(self, cell: int) -> int:
         return int(self.below_each(np.array([cell], dtype=np.int64))[0])
 
-    def below_each(self, cells: Integers) -> Integers:
-        found: Integers = np.clip(self._records.below_each(self._first + cells), self._start, self._stop) - self._start
+    def below_each(self, cells: Ints) -> Ints:
+        found: Ints = np.clip(self._records.below_each(self._first + cells), self._start, self._stop) - self._start
         return found

@@ -20,9 +20,9 @@ from itertools import product
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, Answers, too_many_outcomes
 from flou.mechanisms.quantiles.dithered import Dithered
 from flou.mechanisms.quantiles.joint_exp import JointExp
@@ -77,7 +77,7 @@ class DitheredJointExp(JointExp):
                 found[tuple(cell // places for cell in outcome)] += given.pmf(outcome) / places**rows
         return AnswerLaw(found)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         places = self.places_in(records.cells)
         integer("cells times places", records.cells * places, 1, 2**FINEST)
         return super().answers(Dithered(records, places, bits), bits) // places

@@ -23,9 +23,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from flou.mechanisms.mechanism import Integers
+from flou.arrays import Floats, Ints
 from flou.mechanisms.quantiles.tree import TreeDistribution
-from flou.mechanisms.quantiles.tree_consistency import Floats, best_shape, typical_variance
+from flou.mechanisms.quantiles.tree_consistency import best_shape, typical_variance
 
 __all__ = ["expected_below", "focused_edges"]
 
@@ -40,7 +40,7 @@ LEAST = 1e-3  # of all records are expected to be spread evenly over the cells, 
 Zones = list[tuple[float, float]]
 
 
-def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], scale: float, grain: int = 1) -> Integers:
+def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], scale: float, grain: int = 1) -> Ints:
     """Increasing, from 0 to all cells, close together around the targets.
 
     ``scale`` is that of the noise in a tree of one level over the runs between the edges. Edges move to multiples of
@@ -58,7 +58,7 @@ def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], sc
     return _on_grain(edges, grain, _looked_at(rough, edges, targets, heights, grain))
 
 
-def expected_below(rough: TreeDistribution, edges: Integers) -> Floats:
+def expected_below(rough: TreeDistribution, edges: Ints) -> Floats:
     """How many records lie below the edges, as the rough estimate has it; nowhere none at all."""
     heights, cells = rough.likely, int(rough.edges[-1])
     leaf = np.clip(np.searchsorted(rough.edges, edges, side="right") - 1, 0, rough.edges.size - 2)
@@ -69,7 +69,7 @@ def expected_below(rough: TreeDistribution, edges: Integers) -> Floats:
     return np.asarray(found, dtype=np.float64)
 
 
-def _ranks(rough: TreeDistribution, targets: Floats, heights: Floats, scale: float) -> tuple[Floats, Integers]:
+def _ranks(rough: TreeDistribution, targets: Floats, heights: Floats, scale: float) -> tuple[Floats, Ints]:
     """How many records the edges should have below them; and which leaves of the rough tree hold several runs.
 
     All records of such a leaf may lie at one of its ends, next to a gap: that is where edges have to be, too.
@@ -81,7 +81,7 @@ def _ranks(rough: TreeDistribution, targets: Floats, heights: Floats, scale: flo
     outside = _outside(zones, reach, total)
     lengths = np.array([end - start for start, end in zones])
 
-    def parts(runs: int) -> Integers:
+    def parts(runs: int) -> Ints:
         return np.asarray(np.maximum(np.ceil(lengths * (runs / lengths.sum()) - 1e-9), 1), dtype=np.int64)
 
     def error(runs: int) -> float:
@@ -97,7 +97,7 @@ def _ranks(rough: TreeDistribution, targets: Floats, heights: Floats, scale: flo
     return ranks, seen[heights[seen + 1] - heights[seen] > CROWDED * lengths.sum() / runs]
 
 
-def _leaves(ranks: Floats, heights: Floats) -> Integers:
+def _leaves(ranks: Floats, heights: Floats) -> Ints:
     """The leaves in which ranks fall."""
     return np.asarray(np.clip(np.searchsorted(heights, ranks, side="left") - 1, 0, heights.size - 2), dtype=np.int64)
 
@@ -126,7 +126,7 @@ def _outside(zones: Zones, first: float, total: float) -> list[float]:
     return found
 
 
-def _looked_at(rough: TreeDistribution, edges: Integers, targets: Floats, heights: Floats, grain: int) -> Integers:
+def _looked_at(rough: TreeDistribution, edges: Ints, targets: Floats, heights: Floats, grain: int) -> Ints:
     """Runs of ``grain`` cells in which edges may lie: all of them, those of the targets, or none, as memory allows.
 
     A run has no more codes than cells, and no more than records, of which the rough estimate tells the number.
@@ -142,7 +142,7 @@ def _looked_at(rough: TreeDistribution, edges: Integers, targets: Floats, height
     return np.zeros(0, dtype=np.int64)
 
 
-def _on_grain(edges: Integers, grain: int, looked_at: Integers) -> Integers:
+def _on_grain(edges: Ints, grain: int, looked_at: Ints) -> Ints:
     """Edges on the next multiple, if it is nearer than a quarter of the way to the next edge, or is not looked at."""
     moved = (edges + grain // 2) // grain * grain
     moved[[0, -1]] = edges[[0, -1]]

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.focus import expected_below, focused_edges
 from flou.mechanisms.quantiles.records import Records
 from flou.mechanisms.quantiles.tree import Tree, TreeDistribution, TreeShaped
@@ -62,5 +62,5 @@ class FocusedTree(TreeShaped):
         """How many records lie below edges around the quantiles, for the price of the mechanism."""
         return self.second(self.first.distribution(records, bits)).distribution(records, bits)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         return self.distribution(records, bits).quantiles(self.ordered)

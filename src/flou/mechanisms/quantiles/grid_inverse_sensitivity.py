@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flou.mechanisms.mechanism import Integers
+from flou.arrays import Ints
 from flou.mechanisms.quantiles.single import SingleQuantile
 from flou.mechanisms.quantiles.targets import Target
 
@@ -27,11 +27,11 @@ __all__ = ["GridInverseSensitivity", "signed_distance"]
 class GridInverseSensitivity(SingleQuantile):
     """One quantile; a cell scores by how many ranks the quantile lies outside of it, or inside."""
 
-    def score(self, target: Target, lt: Integers, le: Integers) -> Integers:
+    def score(self, target: Target, lt: Ints, le: Ints) -> Ints:
         return signed_distance(target, lt, le)
 
 
-def signed_distance(target: Target, lt: Integers, le: Integers) -> Integers:
+def signed_distance(target: Target, lt: Ints, le: Ints) -> Ints:
     """From the target to the ranks lt to le, in its units: below 0 between them."""
-    scores: Integers = np.maximum(target.beyond(le), -target.beyond(lt))
+    scores: Ints = np.maximum(target.beyond(le), -target.beyond(lt))
     return scores

@@ -24,9 +24,9 @@ from functools import cached_property
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.mechanisms.above_threshold import AboveThreshold
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import AnswerLaw
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records, equal_parts
@@ -73,20 +73,20 @@ class Walk:
         )
         return cls(q, down, search)
 
-    def queries(self, below: Integers) -> Integers:
+    def queries(self, below: Ints) -> Ints:
         """In the order of the walk, from the numbers of records below the edges of the bins."""
         rows = int(below[-1])
         counted = rows - below[-2::-1] if self.down else below[1:]
         return Target(self.probability, rows).ahead(counted)
 
-    def cells(self, edges: Integers) -> Integers:
+    def cells(self, edges: Ints) -> Ints:
         """What each bin of the walk answers, and after them the answer where none passes."""
         middles = (edges[:-1] + edges[1:] - 1) // 2
         if self.down:
             return np.append(middles[::-1], 0)
         return np.append(middles, edges[-1] - 1)
 
-    def stop(self, queries: Integers, bits: Bits) -> int:
+    def stop(self, queries: Ints, bits: Bits) -> int:
         """The position of the first query that passes, or their number."""
         level = self.search.threshold + self.search.threshold_noise.sample(bits=bits)
         noise, start, size = self.search.query_noise, 0, BEGIN
@@ -124,12 +124,12 @@ class HistogramMethod(QuantileMechanism):
         ordered = self.ordered
         return tuple(Walk.of(p, self.epsilon / len(ordered), self.relation) for p in ordered)
 
-    def edges(self, cells: int) -> Integers:
+    def edges(self, cells: int) -> Ints:
         """The first cell of each bin, and the end of the last; a bin holds at least one cell."""
         bins = min(self.bins, cells)
         return equal_parts(cells, bins)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         edges = self.edges(records.cells)
         below = records.below_each(edges)
         found = [walk.cells(edges)[walk.stop(walk.queries(below), bits)] for walk in self.walks]
@@ -141,7 +141,7 @@ class HistogramMethod(QuantileMechanism):
         below = records.below_each(edges)
         return AnswerLaw.independent_sorted(self._single(walk, edges, below) for walk in self.walks)
 
-    def _single(self, walk: Walk, edges: Integers, below: Integers) -> dict[int, float]:
+    def _single(self, walk: Walk, edges: Ints, below: Ints) -> dict[int, float]:
         law, cells = walk.search.law(walk.queries(below)), walk.cells(edges)
         found: defaultdict[int, float] = defaultdict(float)
         for passed in law.outcomes():

@@ -21,9 +21,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.guarantee import ApproxDP
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, too_many_outcomes
 from flou.mechanisms.quantiles.grid_inverse_sensitivity import GridInverseSensitivity
 from flou.mechanisms.quantiles.q_exp import QExp
@@ -83,7 +83,7 @@ class IndExp(QuantileMechanism):
         single = (part.law(records).pmf(cells).tolist() for part in self.parts)
         return AnswerLaw.independent_sorted(dict(enumerate(law)) for law in single)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         levels = [part.levels(records.rows) for part in self.parts]
         reaches = [one.reach(records.cells) for one in levels]
         records.prepare([(one.rank - reach, one.rank + reach) for one, reach in zip(levels, reaches, strict=True)])

@@ -22,8 +22,8 @@ import math
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
+from flou.arrays import Ints
 from flou.bits import Bits
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, too_many_outcomes
 from flou.mechanisms.quantiles.joint_path import draw_jointly
 from flou.mechanisms.quantiles.joint_windows import Gaps
@@ -51,7 +51,7 @@ class JointExp(QuantileMechanism):
     def law(self, records: Records) -> AnswerLaw:
         return joint_law(self.gaps(records.rows), records)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         return draw_jointly(self.gaps(records.rows), records, bits)
 
 

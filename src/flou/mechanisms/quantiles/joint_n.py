@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import AnswerLaw, Answers
 from flou.mechanisms.quantiles.joint_exp import joint_law
 from flou.mechanisms.quantiles.joint_path import draw_jointly
@@ -88,9 +88,9 @@ class JointN(QuantileMechanism):
         """The number of records with noise, for a fifth of epsilon."""
         return records.rows + int(self.noise.draw(1, bits)[0])
 
-    def answers_given(self, noisy_rows: int, records: Records, bits: Bits) -> Integers:
+    def answers_given(self, noisy_rows: int, records: Records, bits: Bits) -> Ints:
         """The answers once the noisy number is known, for the rest; the probabilities may depend on that number."""
         return draw_jointly(self.gaps(noisy_rows), records, bits)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         return self.answers_given(self.noisy_rows(records, bits), records, bits)

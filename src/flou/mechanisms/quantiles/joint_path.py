@@ -20,13 +20,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import Enclosure, exp_minus
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.joint_tables import LOWER, UPPER, Tables
 from flou.mechanisms.quantiles.joint_windows import Gaps, Windows
-from flou.mechanisms.quantiles.log_sums import Floats
 from flou.mechanisms.quantiles.records import Records
 
 __all__ = ["draw_jointly"]
@@ -49,7 +48,7 @@ def draw_jointly(
     reach: int | None = None,
     runs: int | None = None,
     make: MakeTables = Tables,
-) -> Integers:
+) -> Ints:
     """One cell for each target, in order: P proportional to e^(-rate score) on all tuples of cells, then sorted."""
     reach = first_reach(gaps, records.rows) if reach is None else reach
     runs = 4 + 4 * len(gaps.targets) // (records.rows + 1) if runs is None else runs
@@ -66,7 +65,7 @@ class _Group:
     """Neighbouring answers that lie in one interval or lump of ``length`` cells: theirs, in order."""
 
     first: int
-    cells: Integers
+    cells: Ints
     length: int
     rank: int | None  # of all cells, None in a lump
     side: int = LOWER  # of the lump
@@ -110,7 +109,7 @@ class _Path:
             j, choices = self._lump(found - size, j) if found >= size else self._interval(found, j)
         self.groups.reverse()
 
-    def cells(self) -> Integers:
+    def cells(self) -> Ints:
         return np.concatenate([group.cells for group in self.groups])
 
     # Proposal

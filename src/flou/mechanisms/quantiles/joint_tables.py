@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from flou.mechanisms.mechanism import Integers
+from flou.arrays import Floats, Ints
 from flou.mechanisms.quantiles.joint_windows import Gaps, Windows
-from flou.mechanisms.quantiles.log_sums import Floats, running, sliding, up_to
+from flou.mechanisms.quantiles.log_sums import running, sliding, up_to
 from flou.mechanisms.quantiles.log_sums import total as sum_of
 
 __all__ = ["LOWER", "UPPER", "Tables"]
@@ -42,7 +42,7 @@ class Tables:
         self.answers = len(gaps.targets)
         self.runs = min(runs, self.answers)
         self.rate = float(gaps.rate)
-        self._wholes: Integers = np.array([math.floor(target) for target in gaps.targets])
+        self._wholes: Ints = np.array([math.floor(target) for target in gaps.targets])
         self._rests: Floats = np.array([float(target - math.floor(target)) for target in gaps.targets])
         self.end = float(windows.records.rows - gaps.end)
         self.edges = np.array([-windows.lower, windows.upper], dtype=np.float64)  # deviations of the lumps
@@ -68,7 +68,7 @@ class Tables:
         """Of one rank."""
         return float(rank - int(self._wholes[j])) - float(self._rests[j])
 
-    def inside(self, first: int | Integers, last: int) -> Any:
+    def inside(self, first: int | Ints, last: int) -> Any:
         """The log of e^(-rate score) of answers ``first`` to ``last`` that all share one interval."""
         wholes, rests = self._wholes[last] - self._wholes[first], self._rests[last] - self._rests[first]
         return -self.rate * (wholes + rests)

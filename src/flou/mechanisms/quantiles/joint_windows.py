@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from flou.mechanisms.mechanism import Integers
+from flou.arrays import Ints
 from flou.mechanisms.quantiles.dithered import Dithered
 from flou.mechanisms.quantiles.records import Records
 
@@ -78,14 +78,14 @@ class Windows:
         self.below = [int(cells) for cells in starts[left]]  # cells in the lump below each window
         self.above = [records.cells - int(cells) for cells in ends[right]]
         full = np.flatnonzero(ends > starts)
-        self.ranks: Integers = ranks[full]
-        self.starts: Integers = starts[full]
-        self.lengths: Integers = (ends - starts)[full]
+        self.ranks: Ints = ranks[full]
+        self.starts: Ints = starts[full]
+        self.lengths: Ints = (ends - starts)[full]
         begins, stops = np.searchsorted(full, left), np.searchsorted(full, right, side="right")
         self.slices = [slice(int(a), int(b)) for a, b in zip(begins, stops, strict=True)]
         self.whole = not any(self.below) and not any(self.above)
 
-    def _edges(self, first: int, last: int) -> Integers:
+    def _edges(self, first: int, last: int) -> Ints:
         """Where the intervals ``first`` to ``last`` begin, and where the last one ends."""
         rows: Any = self.records.ranked(max(first, 1), last + 1)
         return np.concatenate([[0] * (first == 0), rows, [self.records.cells] * (last == self.records.rows)]).astype(

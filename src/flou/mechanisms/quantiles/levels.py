@@ -21,16 +21,16 @@ from typing import TypeAlias
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import exp_minus
 from flou.laws.piecewise import PiecewiseConstant
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.records import Records
 
 __all__ = ["NEGLIGIBLE", "Levels", "Pieces", "Score"]
 
-Score: TypeAlias = Callable[[Integers, Integers], Integers]  # (lt, le) -> score
+Score: TypeAlias = Callable[[Ints, Ints], Ints]  # (lt, le) -> score
 
 NEGLIGIBLE = 64 * math.log(2)  # a window is wide enough when e^-this bounds what lies beyond
 LONG = 1000  # cells of a window that are worth taking together
@@ -94,7 +94,7 @@ class Levels:
                 held, after = np.concatenate([held, more[0]]), np.concatenate([after, more[1][1:]])
         return pieces if held.size == steps[0].size else self._cut(held, after, records.cells)
 
-    def _cut(self, held: Integers, after: Integers, cells: int) -> Pieces:
+    def _cut(self, held: Ints, after: Ints, cells: int) -> Pieces:
         """The pieces around cells that hold records, of which ``after`` counts those below the first and up to each."""
         block = int(min(ALIKE / float(self.rate * self.per_rank), 2.0**40))
         a, b = 0, held.size  # these have pieces of their own
@@ -121,13 +121,13 @@ class Levels:
 class Pieces:
     """Lengths and scores; cells from ``first`` to before ``last`` have their true scores, the others at most theirs."""
 
-    lengths: Integers
-    scores: Integers
+    lengths: Ints
+    scores: Ints
     first: int
     last: int
 
 
-def _steps(records: Records, first: int, last: int) -> tuple[Integers, Integers] | None:
+def _steps(records: Records, first: int, last: int) -> tuple[Ints, Ints] | None:
     """The cells that hold records of these ranks, and how many records lie below the first and up to each of them."""
     codes = records.ranked(first, last)
     if not codes.size:

@@ -7,16 +7,13 @@ terms are. A term too small for a float beside a larger one in the same sum chan
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from flou.mechanisms.mechanism import Integers
+from flou.arrays import Floats, Ints
 
-__all__ = ["Floats", "running", "sliding", "total", "up_to"]
+__all__ = ["running", "sliding", "total", "up_to"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 CHUNK = 256  # terms that are added up as floats
 FEW = 1024  # terms that are added up one by one, which takes less time then
@@ -63,15 +60,15 @@ def _running_rows(table: Floats) -> Floats:
     return np.logaddexp.accumulate(table, axis=1) if found is None else found[0][:, None] + np.log(found[1])
 
 
-def up_to(places: Integers, values: Integers) -> Integers:
+def up_to(places: Ints, values: Ints) -> Ints:
     """How many of the places, all different and in order, are at most each value."""
     if places.size and int(places[-1] - places[0]) + 1 == places.size:
-        counts: Integers = np.minimum(np.maximum(values - (places[0] - 1), 0), places.size)
+        counts: Ints = np.minimum(np.maximum(values - (places[0] - 1), 0), places.size)
         return counts
     return np.searchsorted(places, values, side="right")
 
 
-def sliding(places: Integers, logs: Floats, starts: Integers, width: int) -> Floats:
+def sliding(places: Ints, logs: Floats, starts: Ints, width: int) -> Floats:
     """For each start s, log of the sum of e^logs over the terms with places from s to before s + width.
 
     Without a subtraction: blocks of ``width`` places are summed from their ends and from their beginnings, and each

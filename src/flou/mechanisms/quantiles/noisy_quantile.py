@@ -23,12 +23,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.guarantee import ApproxDP
 from flou.mechanisms.additive import Additive
 from flou.mechanisms.gaussian import Gaussian
 from flou.mechanisms.laplace import Laplace
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records
 from flou.mechanisms.quantiles.targets import rank_of
@@ -57,7 +57,7 @@ class NoisyQuantile(QuantileMechanism):
         if delta is not None:
             object.__setattr__(self, "guarantee", ApproxDP(epsilon, delta, relation=relation, unit=unit))
 
-    def exact(self, records: Records) -> Integers:
+    def exact(self, records: Records) -> Ints:
         """The quantiles before noise, of the ``ordered`` probabilities."""
         if records.rows == 0:
             return np.full(len(self.ordered), (records.cells - 1) // 2)
@@ -75,7 +75,7 @@ class NoisyQuantile(QuantileMechanism):
         root = Fraction(math.isqrt((together << 60) - 1) + 1, 1 << 30)  # at least the square root
         return Gaussian(sensitivity=root * (cells - 1), epsilon=self.epsilon, delta=self.delta, relation=self.relation)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         exact = self.exact(records)
         if records.cells == 1:
             return exact

@@ -20,13 +20,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from flou.bits import Bits, Words
+from flou.arrays import Floats, Ints, Words
+from flou.bits import Bits
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import Enclosure, exp_minus
-from flou.laws.law import Floats
 from flou.laws.normal import gauss_legendre
 from flou.laws.tabulated import Tabulated
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.grid_inverse_sensitivity import GridInverseSensitivity
 from flou.mechanisms.quantiles.levels import Pieces
 from flou.mechanisms.quantiles.records import Records
@@ -49,12 +48,12 @@ class PermuteAndFlipQuantile(GridInverseSensitivity):
         pieces = levels.pieces(records, records.rows)
         heads = np.exp(-float(levels.rate) * (pieces.scores - pieces.scores[pieces.lengths > 0].min()))
 
-        def draw(size: int, bits: Bits) -> Integers:
+        def draw(size: int, bits: Bits) -> Ints:
             return np.concatenate([self.answers(records, bits) for _ in range(size)])
 
         return Tabulated(np.repeat(_first_head(np.minimum(heads, 1), pieces.lengths), pieces.lengths), draw)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         levels = self.levels(records.rows)
         pieces = levels.pieces(records, levels.reach(records.cells))
         race = Race(pieces, levels.rate, bits)
@@ -189,7 +188,7 @@ def _one_minus_product(factors: list[Largest], precision: int) -> tuple[int, int
     return (1 << precision) - high, (1 << precision) - low
 
 
-def _one_minus_largest(words: Words, counts: Integers) -> tuple[Floats, Floats]:
+def _one_minus_largest(words: Words, counts: Ints) -> tuple[Floats, Floats]:
     """Bounds of 1 - V, where 1 - U begins with these words: -expm1(log1p(-(1 - U)) / count), rising with 1 - U."""
     rest = words * 2.0**-64
     low, high = rest * (1 - 2.0**-51), np.minimum((rest + 2.0**-64) * (1 + 2.0**-51), 1.0)
@@ -197,7 +196,7 @@ def _one_minus_largest(words: Words, counts: Integers) -> tuple[Floats, Floats]:
         return -np.expm1(np.log1p(-low) / counts) * (1 - 2.0**-46), -np.expm1(np.log1p(-high) / counts) * (1 + 2.0**-46)
 
 
-def _first_head(heads: Floats, lengths: Integers) -> Floats:
+def _first_head(heads: Floats, lengths: Ints) -> Floats:
     """P[cell of piece i] = p_i times the integral over w in [0, 1] of the product of all (1 - p_j w) but its own."""
     nodes, weights = gauss_legendre(400)
     end = min(1.0, 100 / float(np.sum(heads * lengths)))

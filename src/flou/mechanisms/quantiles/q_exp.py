@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flou.mechanisms.mechanism import Integers
+from flou.arrays import Ints
 from flou.mechanisms.quantiles.single import SingleQuantile
 from flou.mechanisms.quantiles.targets import Target
 
@@ -26,6 +26,6 @@ __all__ = ["QExp"]
 class QExp(SingleQuantile):
     """One quantile; cells score by how far their rank is from the target."""
 
-    def score(self, target: Target, lt: Integers, le: Integers) -> Integers:
+    def score(self, target: Target, lt: Ints, le: Ints) -> Ints:
         del lt
         return np.abs(target.beyond(le))

@@ -9,9 +9,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.guarantee import Guarantee, PureDP
-from flou.mechanisms.mechanism import Integers, Mechanism
+from flou.mechanisms.mechanism import Mechanism
 from flou.mechanisms.quantiles.records import MOST_CELLS, Records
 from flou.mechanisms.quantiles.targets import fractions_of
 from flou.parameters import Number, Relation, described, integer, number
@@ -58,18 +59,18 @@ class QuantileMechanism(Mechanism):
         """The different probabilities, from the smallest to the largest: what a method answers."""
         return tuple(sorted(set(self.probabilities)))
 
-    def sample(self, records: Records, *, bits: Bits = SYSTEM) -> Integers:
+    def sample(self, records: Records, *, bits: Bits = SYSTEM) -> Ints:
         """One cell for each probability."""
         integer("cells", records.cells, 1, self.most_cells)
         return self.as_given(self.answers(records, bits))
 
-    def as_given(self, answers: Integers) -> Integers:
+    def as_given(self, answers: Ints) -> Ints:
         """The answers in the order in which the probabilities were given, equal ones repeated."""
         place = {p: i for i, p in enumerate(self.ordered)}
         return answers[[place[p] for p in self.probabilities]]
 
     @abstractmethod
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         """One cell for each of the ``ordered`` probabilities, increasing."""
 
     def law(self, records: Records) -> Any:

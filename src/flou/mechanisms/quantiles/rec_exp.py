@@ -26,8 +26,8 @@ from itertools import product
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, Answers, too_many_outcomes
 from flou.mechanisms.quantiles.dithered import Dithered, Part
 from flou.mechanisms.quantiles.grid_inverse_sensitivity import signed_distance
@@ -124,7 +124,7 @@ class RecExp(QuantileMechanism):
             return rank_rate(within, share, self.relation)
         return rank_rate(within, share / 2, "add-remove")  # a record leaves, another enters elsewhere
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         root = self.root
         records.prepare(self._spans(root, records))
         dithered = Dithered(records, self.places, bits)
@@ -204,8 +204,8 @@ class _Still(Dithered):
     def below(self, cell: int) -> int:
         return self._fine.below(cell)
 
-    def below_each(self, cells: Integers) -> Integers:
+    def below_each(self, cells: Ints) -> Ints:
         return self._fine.below_each(cells)
 
-    def ranked(self, first: int, last: int) -> Integers:
+    def ranked(self, first: int, last: int) -> Ints:
         return self._fine.ranked(first, last)

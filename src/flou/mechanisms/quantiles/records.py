@@ -16,8 +16,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flou.arrays import Ints
 from flou.errors import InvalidData
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import integer
 
 __all__ = ["LARGEST_GRID", "MOST_CELLS", "CellCounts", "Records", "SortedRecords", "equal_parts"]
@@ -26,11 +26,11 @@ MOST_CELLS = 2**40  # of a grid of answers: ranks times cells stay far from 64 b
 LARGEST_GRID = 2**62  # of any records: codes and their differences are 64-bit integers
 
 
-def equal_parts(cells: int, parts: int) -> Integers:
+def equal_parts(cells: int, parts: int) -> Ints:
     """The edges floor(i cells / parts) of parts of a grid, without a product that leaves 64 bits."""
     each, left = divmod(cells, parts)
     place = np.arange(parts + 1, dtype=np.int64)
-    edges: Integers = place * each + place * left // parts
+    edges: Ints = place * each + place * left // parts
     return edges
 
 
@@ -41,14 +41,14 @@ class Records(ABC):
     cells: int
 
     @abstractmethod
-    def ranked(self, first: int, last: int) -> Integers:
+    def ranked(self, first: int, last: int) -> Ints:
         """The codes with ranks ``first`` to ``last``, both included; ranks below 1 or above ``rows`` do not exist."""
 
     @abstractmethod
     def below(self, cell: int) -> int:
         """How many records have a code smaller than ``cell``."""
 
-    def below_each(self, cells: Integers) -> Integers:
+    def below_each(self, cells: Ints) -> Ints:
         """``below`` for each of many cells."""
         return np.array([self.below(cell) for cell in cells.tolist()], dtype=np.int64)
 
@@ -73,7 +73,7 @@ class SortedRecords(Records):
     def __repr__(self) -> str:
         return f"SortedRecords(cells={self.cells})"
 
-    def ranked(self, first: int, last: int) -> Integers:
+    def ranked(self, first: int, last: int) -> Ints:
         return self._codes[max(first - 1, 0) : max(last, 0)].astype(np.int64)
 
     def below(self, cell: int) -> int:
@@ -83,7 +83,7 @@ class SortedRecords(Records):
             return self.rows
         return int(np.searchsorted(self._codes, self._codes.dtype.type(cell), side="left"))
 
-    def below_each(self, cells: Integers) -> Integers:
+    def below_each(self, cells: Ints) -> Ints:
         last = int(self._codes[-1]) if self.rows else -1
         asked = np.clip(cells, 0, max(last, 0)).astype(self._codes.dtype)  # codes of another type would be copied
         found = np.searchsorted(self._codes, asked, side="left").astype(np.int64)
@@ -110,7 +110,7 @@ class CellCounts(Records):
     def __repr__(self) -> str:
         return f"CellCounts(cells={self.cells})"
 
-    def ranked(self, first: int, last: int) -> Integers:
+    def ranked(self, first: int, last: int) -> Ints:
         first, last = max(first, 1), min(last, self.rows)
         if first > last:
             return np.zeros(0, dtype=np.int64)
@@ -123,7 +123,7 @@ class CellCounts(Records):
     def below(self, cell: int) -> int:
         return int(self._ends[np.searchsorted(self._codes, cell, side="left")])
 
-    def below_each(self, cells: Integers) -> Integers:
+    def below_each(self, cells: Ints) -> Ints:
         return self._ends[np.searchsorted(self._codes, cells, side="left")]
 
 

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.laws.piecewise import PiecewiseConstant
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.levels import Levels
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records
@@ -61,7 +61,7 @@ class SingleQuantile(QuantileMechanism):
         return rank_rate(self.probability, self.epsilon, self.relation)
 
     @abstractmethod
-    def score(self, target: Target, lt: Integers, le: Integers) -> Integers:
+    def score(self, target: Target, lt: Ints, le: Ints) -> Ints:
         """How far a cell is from the target, in its units, from the records below it and up to it."""
 
     @cached_property
@@ -76,5 +76,5 @@ class SingleQuantile(QuantileMechanism):
     def law(self, records: Records) -> PiecewiseConstant:
         return self.levels(records.rows).law(records)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         return np.array([self.levels(records.rows).sample(records, bits)])

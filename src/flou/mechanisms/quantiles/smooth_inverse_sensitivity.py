@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from flou.mechanisms.mechanism import Integers
+from flou.arrays import Ints
 from flou.mechanisms.quantiles.levels import Levels, Pieces
 from flou.mechanisms.quantiles.records import MOST_CELLS, Records
 from flou.mechanisms.quantiles.single import SingleQuantile
@@ -54,11 +54,11 @@ class SmoothInverseSensitivity(SingleQuantile):
     def rate(self) -> Fraction:
         return self.epsilon / 2 if self.relation == "substitute" else super().rate
 
-    def score(self, target: Target, lt: Integers, le: Integers) -> Integers:
+    def score(self, target: Target, lt: Ints, le: Ints) -> Ints:
         low, high = target.beyond(le), -target.beyond(lt)
         if self.relation == "substitute":
             low, high = target.rank - le, lt - target.rank + 1
-        scores: Integers = np.maximum(np.maximum(low, high), 0)
+        scores: Ints = np.maximum(np.maximum(low, high), 0)
         return scores
 
     def levels(self, rows: int) -> Levels:
@@ -83,7 +83,7 @@ class _Smooth(Levels):
         lt, le = records.below(cell - self.radius), records.below(cell + self.radius + 1)
         return int(self.score(np.array([lt]), np.array([le]))[0])
 
-    def _cut(self, held: Integers, after: Integers, cells: int) -> Pieces:
+    def _cut(self, held: Ints, after: Ints, cells: int) -> Pieces:
         first, last = max(int(held[0]) - self.radius, 0), min(int(held[-1]) + self.radius + 1, cells)
         edges = np.concatenate([[0], held - self.radius, held + self.radius + 1])
         starts = np.unique(edges[(edges >= 0) & (edges < cells)])

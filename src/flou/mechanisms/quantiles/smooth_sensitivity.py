@@ -24,11 +24,10 @@ from functools import cached_property
 
 import numpy as np
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
 from flou.guarantee import ApproxDP
 from flou.laws import DiscreteLaplace
-from flou.laws.law import Floats
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records
 from flou.mechanisms.quantiles.targets import rank_of
@@ -70,7 +69,7 @@ class SmoothSensitivity(QuantileMechanism):
         e, d = float(self.epsilon) / count, float(self.delta) / count
         return min(math.log1p(e / 2 / math.log(2 / d)), e / 2) * (1 - 2.0**-20)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         ranks = [rank_of(p, records.rows) for p in self.ordered]
         self._scale(Fraction(records.cells - 1))  # if any table on this grid is refused, all are
         reach = self._weights(records).size
@@ -113,7 +112,7 @@ class SmoothSensitivity(QuantileMechanism):
         weights: Floats = np.exp(-self.decay * np.arange(steps + 1))
         return weights
 
-    def _padded(self, records: Records, rank: int, reach: int) -> Integers:
+    def _padded(self, records: Records, rank: int, reach: int) -> Ints:
         """The records of ranks from rank - reach to rank + reach, the bounds of the grid where there are none."""
         codes = records.ranked(rank - reach, rank + reach)
         before = max(0, min(1 - (rank - reach), 2 * reach + 1))

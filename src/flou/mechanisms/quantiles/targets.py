@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.errors import InvalidParameter
-from flou.mechanisms.mechanism import Integers
 from flou.parameters import Number, probability
 
 __all__ = ["MOST_QUANTILES", "Target", "fractions_of", "rank_of"]
@@ -38,17 +38,17 @@ class Target:
     def unit(self) -> int:
         return self.probability.denominator
 
-    def ahead(self, counts: Integers) -> Integers:
+    def ahead(self, counts: Ints) -> Ints:
         """Some numbers of records minus p n, in units; Python's integers where those of 64 bits may not do."""
         exact: Any = counts.astype(object) if self.rows * self.unit >= FARTHEST else counts
-        found: Integers = exact * self.unit - self.probability.numerator * self.rows
+        found: Ints = exact * self.unit - self.probability.numerator * self.rows
         return found
 
-    def beyond(self, counts: Integers) -> Integers:
+    def beyond(self, counts: Ints) -> Ints:
         """p n minus some numbers of records, in units, up to ``FARTHEST`` in either direction."""
         whole, part = divmod(self.probability.numerator * self.rows, self.unit)
         ranks = FARTHEST // self.unit + 1
-        found: Integers = np.clip(np.clip(whole - counts, -ranks - 1, ranks) * self.unit + part, -FARTHEST, FARTHEST)
+        found: Ints = np.clip(np.clip(whole - counts, -ranks - 1, ranks) * self.unit + part, -FARTHEST, FARTHEST)
         return found
 
     @property

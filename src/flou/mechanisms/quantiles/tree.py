@@ -24,17 +24,16 @@ from functools import cached_property
 
 import numpy as np
 
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.laws import Independent
 from flou.mechanisms.laplace import Laplace
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import Records, equal_parts
 from flou.mechanisms.quantiles.tree_consistency import (
     MOST_LEAVES,
     WIDEST,
-    Floats,
     consistent,
     evened,
     increasing,
@@ -52,7 +51,7 @@ HEIGHT = 3
 class TreeDistribution:
     """How many records lie below each edge of the leaves, estimated; ``edges`` go from 0 to the number of cells."""
 
-    edges: Integers
+    edges: Ints
     cumulative: Floats  # the least-squares estimates: unbiased, but not always increasing
     standard_errors: Floats  # of ``cumulative``, exact
     total: float  # of all records: public, or estimated
@@ -80,16 +79,16 @@ class TreeDistribution:
         leaves = evened(np.diff(self.cumulative), sizes, self.branching, self.noise)
         return self._possible(np.concatenate([[0.0], np.cumsum(leaves)]))
 
-    def quantiles(self, probabilities: Iterable[Fraction]) -> Integers:
+    def quantiles(self, probabilities: Iterable[Fraction]) -> Ints:
         """A cell for each probability, increasing with it."""
         p = np.array([float(one) for one in probabilities])
         heights, cells = self.likely if self.noise else self.increasing, int(self.edges[-1])
         if not heights[-1] > 0:
-            spread: Integers = np.floor(p * (cells - 1)).astype(np.int64)  # no records: as if there were some, evenly
+            spread: Ints = np.floor(p * (cells - 1)).astype(np.int64)  # no records: as if there were some, evenly
             return spread
         return self.cells_at(p * heights[-1], heights)
 
-    def cells_at(self, wanted: Floats, heights: Floats) -> Integers:
+    def cells_at(self, wanted: Floats, heights: Floats) -> Ints:
         """Where so many records lie below, if ``heights`` lie below the edges and those of a leaf are spread evenly."""
         cells = int(self.edges[-1])
         ends = np.searchsorted(heights, np.maximum(wanted, np.nextafter(heights[0], np.inf)), side="left")
@@ -98,7 +97,7 @@ class TreeDistribution:
         share = np.clip((wanted - left) / np.where(right > left, right - left, 1.0), 0.0, 1.0)
         first, last = self.edges[ends - 1], self.edges[ends]
         inside = first + np.floor(share * (last - first)).astype(np.int64)
-        found: Integers = np.minimum(np.minimum(inside, np.maximum(last - 1, first)), cells - 1)
+        found: Ints = np.minimum(np.minimum(inside, np.maximum(last - 1, first)), cells - 1)
         return found
 
 
@@ -143,12 +142,12 @@ class Tree(TreeShaped):
         moved = self.levels(cells) * (2 if self.relation == "substitute" else 1)
         return Laplace(sensitivity=moved, epsilon=self.epsilon, relation=self.relation, unit=self.guarantee.unit)
 
-    def edges(self, cells: int) -> Integers:
+    def edges(self, cells: int) -> Ints:
         """The first cell of each leaf, and the end of the last; a leaf may be empty where cells are few."""
         leaves = self.branching ** self.levels(cells)
         return equal_parts(cells, leaves)
 
-    def counts(self, records: Records) -> Integers:
+    def counts(self, records: Records) -> Ints:
         """The counts of all nodes below the root, level by level from the top."""
         leaves = np.diff(records.below_each(self.edges(records.cells)))
         widths = range(self.levels(records.cells) - 1, -1, -1)
@@ -164,7 +163,7 @@ class Tree(TreeShaped):
         noisy = self.noise(records.cells).sample(self.counts(records), bits=bits)
         return self.estimate(noisy, records.cells, records.rows if self.relation == "substitute" else None)
 
-    def estimate(self, noisy: Integers, cells: int, rows: int | None) -> TreeDistribution:
+    def estimate(self, noisy: Ints, cells: int, rows: int | None) -> TreeDistribution:
         """What noisy counts of the nodes tell; ``rows`` is the number of all records, where it is public."""
         height, b, variance = self.levels(cells), self.branching, self.noise(cells).noise.variance
         starts = np.cumsum([b**level for level in range(1, height)])
@@ -174,5 +173,5 @@ class Tree(TreeShaped):
         total = float(cumulative[-1]) if rows is None else float(rows)
         return TreeDistribution(self.edges(cells), cumulative, errors, total, b, variance)
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         return self.distribution(records, bits).quantiles(self.ordered)

@@ -21,9 +21,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
+
 __all__ = ["best_shape", "consistent", "evened", "increasing", "prefix_variances", "typical_variance", "variances"]
 
-Floats = NDArray[np.float64]
 
 WINS = 7  # children of a node with which evening out lowers the mean square of normal noise, whatever the truth is
 TALLEST = 6  # of the shapes that are tried

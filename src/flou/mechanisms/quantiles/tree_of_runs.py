@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from flou.arrays import Floats, Ints
 from flou.bits import Bits
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.records import Records
 from flou.mechanisms.quantiles.runs import Runs
 from flou.mechanisms.quantiles.tree import Tree, TreeDistribution
-from flou.mechanisms.quantiles.tree_consistency import Floats
 
 __all__ = ["TreeOfRuns"]
 
@@ -21,7 +20,7 @@ class TreeOfRuns:
     """The price is that of the tree: where the edges lie is public, and a record is in one run."""
 
     tree: Tree
-    edges: Integers  # increasing, from 0 to the number of cells
+    edges: Ints  # increasing, from 0 to the number of cells
     below: Floats | None = None  # how many records are expected below each edge, where something is known of that
 
     def distribution(self, records: Records, bits: Bits) -> TreeDistribution:

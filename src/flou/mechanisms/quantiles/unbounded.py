@@ -26,10 +26,10 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.errors import InvalidParameter
 from flou.mechanisms.above_threshold import AboveThreshold
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles.answer_law import MOST_OUTCOMES, AnswerLaw, too_many_outcomes
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
 from flou.mechanisms.quantiles.records import LARGEST_GRID, Records
@@ -39,7 +39,7 @@ from flou.parameters import Number, Relation, choice, exact, integer, is_number,
 __all__ = ["UnboundedQuantile"]
 
 Sides: TypeAlias = Literal["above", "both"]
-Queries: TypeAlias = Callable[[Integers], Integers]
+Queries: TypeAlias = Callable[[Ints], Ints]
 SLOWEST, FASTEST = Fraction(10_001, 10_000), Fraction(1000)
 AT_ONCE = 256  # guesses tried together
 
@@ -126,7 +126,7 @@ class UnboundedQuantile(QuantileMechanism):
             found[below[-1]] += downwards * none
         return found
 
-    def answers(self, records: Records, bits: Bits) -> Integers:
+    def answers(self, records: Records, bits: Bits) -> Ints:
         integer("origin", self.origin, 0, records.cells - 1)
         return np.sort([self._answer(p, records, bits) for p in self.ordered])
 

@@ -7,18 +7,17 @@ question nor be quoted by what stops. Opening a table reads nothing but names an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Booleans
 from flou.domain.column import column as as_column
 from flou.domain.column import require_column
 from flou.errors import InvalidData
 
-__all__ = ["Columns", "Mask", "masked"]
-
-Mask: TypeAlias = NDArray[np.bool_]
+__all__ = ["Columns", "masked"]
 
 
 class Columns:
@@ -33,7 +32,7 @@ class Columns:
                     "Rename the column.",
                 )
         self._given = dict(columns)
-        self._read: dict[str, tuple[NDArray[Any], Mask | None]] = {}  # an engine may copy a column whenever it is asked
+        self._read: dict[str, tuple[NDArray[Any], Booleans | None]] = {}  # an engine may copy what it gives
         self.names = tuple(self._given)
         lengths = {self._length(name, values) for name, values in self._given.items()}
         if len(lengths) > 1:
@@ -48,7 +47,7 @@ class Columns:
         require_column(values)
         return len(values) if hasattr(values, "__len__") else len(self.read(name)[0])
 
-    def read(self, name: str) -> tuple[NDArray[Any], Mask | None]:
+    def read(self, name: str) -> tuple[NDArray[Any], Booleans | None]:
         if name not in self._read:
             self._read[name] = as_column(self._given[name])
         return self._read[name]

@@ -13,10 +13,11 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Booleans
 from flou.bits import SYSTEM, Bits
 from flou.domain import Interval
 from flou.domain.column import each, is_numeric, real
-from flou.summaries.array.columns import Columns, Mask
+from flou.summaries.array.columns import Columns
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.keys import KeyCounts, counted, listed
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
@@ -89,7 +90,7 @@ class ArrayRows(Rows):
             if coarse is not None and near is not None:
                 some = start + np.flatnonzero(np.take(near, coarse[start:stop], mode="clip"))
             codes = code.domain.encode(self._values(code.column, some))
-            held: Mask | slice = slice(None) if aligned else np.searchsorted(edges, codes, side="right") % 2 == 1
+            held: Booleans | slice = slice(None) if aligned else np.searchsorted(edges, codes, side="right") % 2 == 1
             found.append(codes[held])
             if by is not None:
                 groups.append(by.domain.encode(self._values(by.column, some))[held])
@@ -132,7 +133,7 @@ class ArrayRows(Rows):
         kept = chosen if self._kept is None else self._kept[chosen]
         return ArrayRows(self._columns, engine=self.engine, kept=kept)
 
-    def _holds(self, condition: Condition) -> Mask:
+    def _holds(self, condition: Condition) -> Booleans:
         if isinstance(condition, Both):
             return self._holds(condition.left) & self._holds(condition.right)
         if isinstance(condition, Either):
@@ -169,7 +170,7 @@ def _first_looks(requests: Sequence[Request]) -> list[tuple[Code, Interval]]:
     )
 
 
-def _table(spans: Spans, shift: int) -> Mask:
+def _table(spans: Spans, shift: int) -> Booleans:
     """For each coarse code, whether some of its fine ones lie in the spans."""
     near = np.zeros(2**16, dtype=np.bool_)
     for first, last in spans:
@@ -224,7 +225,7 @@ def _summed(term: Term, code: Any, groups: NDArray[np.int64] | None, request: Su
     return total
 
 
-def _compared(values: Any, comparison: Comparison) -> Mask:
+def _compared(values: Any, comparison: Comparison) -> Booleans:
     """One comparison, row by row; what cannot be compared does not hold."""
     rows, constant = np.asarray(values), comparison.constant
     if isinstance(constant, str):
@@ -237,14 +238,14 @@ def _compared(values: Any, comparison: Comparison) -> Mask:
     return held & ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else held
 
 
-def _texts(rows: NDArray[Any], comparison: Comparison) -> Mask:
+def _texts(rows: NDArray[Any], comparison: Comparison) -> Booleans:
     function, constant = FUNCTIONS[comparison.operator], comparison.constant
     if rows.dtype.kind == "U":
         return np.asarray(function(rows, constant), dtype=np.bool_)
     return each(rows, lambda element: isinstance(element, str) and function(element, constant), False, np.bool_)
 
 
-def _numbers(rows: NDArray[Any], comparison: Comparison) -> Mask:
+def _numbers(rows: NDArray[Any], comparison: Comparison) -> Booleans:
     if rows.dtype.kind == "f":
         with np.errstate(all="ignore"):  # a signalling NaN
             doubles = rows.astype(np.float64)

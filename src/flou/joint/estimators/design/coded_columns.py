@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.design_column import DesignColumn, product_extent
@@ -23,7 +24,6 @@ from flou.parameters import shown
 
 __all__ = ["CodedColumns", "level_places", "made_column", "public_levels"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 MOST_LEVELS = 1000
 

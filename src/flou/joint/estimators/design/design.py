@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from flou.arrays import Floats
 from flou.domain import Categories, Schema
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column, public_levels
@@ -31,7 +29,6 @@ from flou.parameters import shown
 
 __all__ = ["Design", "checked_schema"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 MOST_COLUMNS = 1000
 

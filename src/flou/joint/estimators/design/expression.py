@@ -15,17 +15,16 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
 __all__ = ["EVERYTHING", "FUNCTIONS", "Expression", "Extent", "refused"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 LONGEST = 4000  # characters
 DEEPEST = 40  # nested operations

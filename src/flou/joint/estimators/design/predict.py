@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.reading import Reading
 
 __all__ = ["predicted"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def predicted(design: Design, kept: Sequence[int], params: Floats, frame: Any) -> Floats:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from flou.arrays import Floats
 
 __all__ = ["Cholesky", "dot"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 LEAST = 2.0**-46  # of its diagonal entry is left of a pivot, or the matrix counts as singular
 

@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.likelihood.raw_moments import RawMoments
 
 __all__ = ["Coordinates"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
@@ -46,7 +47,6 @@ from flou.parameters import choice, integer, is_number, shown
 
 __all__ = ["MaximumLikelihood"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 ROUNDS = 50
 METHODS = {"newton": ("hessian", "opg", "sandwich"), "bhhh": ("opg",)}

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.likelihood.likelihood_model import register_model
 
 __all__: list[str] = []
 
-Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = Mapping[str, NDArray[Any]]
 
 # y counts events whose expected number is exp(X beta).

@@ -25,13 +25,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain.table import checked_text
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
 __all__ = ["LikelihoodModel", "model_of", "register_model"]
 
-Floats: TypeAlias = NDArray[np.float64]
 RowFunction: TypeAlias = Callable[[Mapping[str, NDArray[Any]], Floats], Floats]
 Start: TypeAlias = Callable[[float, float], Sequence[float]]  # mean and deviation of y -> intercept, extra parameters
 

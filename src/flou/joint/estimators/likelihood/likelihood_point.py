@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 from flou.joint.estimators.likelihood.likelihood_model import LikelihoodModel
 from flou.joint.estimators.likelihood.newton import Point
@@ -26,7 +27,6 @@ from flou.joint.estimators.program import Opened
 
 __all__ = ["WORDS", "LikelihoodPoint", "length", "words"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = Mapping[str, NDArray[Any]]
 
 WORDS = FixedPoint(fraction=96, bound=2**96)

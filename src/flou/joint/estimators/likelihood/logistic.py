@@ -26,11 +26,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain.table import checked_table
 from flou.errors import InvalidData, ProtocolError
 from flou.joint.estimators.design.design import Design
@@ -49,7 +49,6 @@ from flou.parameters import integer
 
 __all__ = ["LogisticRegression"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 WORDS = FixedPoint(fraction=64, bound=2**96)
 ROUNDS = 25

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.design.predict import predicted
@@ -16,7 +16,6 @@ from flou.joint.estimators.summary_table import SummaryTable, decimal, provenanc
 
 __all__ = ["LogisticFit"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 SEPARATION = {
     "complete": "The regressors separate the responses without exception: the likelihood has no maximum, and its "

@@ -21,16 +21,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.likelihood.cholesky import Cholesky, dot
 
 __all__ = ["Point", "Walk", "walk"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 ARRIVED, STALLED = 1e-9, 1e-6
 SLACK = 1e-12  # relative: how much lower a value may be because of rounding

@@ -12,16 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 
 __all__ = ["WORDS", "RawMoments"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 WORDS = FixedPoint(fraction=128, bound=2**208)  # columns up to 2^80, and 2^40 rows
 

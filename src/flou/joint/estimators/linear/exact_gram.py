@@ -15,9 +15,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
+
 __all__ = ["exact_gram", "from_upper", "upper_triangle"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = list[list[int]]
 
 LIMB = 20  # bits

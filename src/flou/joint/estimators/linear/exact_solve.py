@@ -16,14 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["Dependent", "Orthogonal", "orthogonalised"]
 
-Integers: TypeAlias = NDArray[Any]
 
 EXACT_UP_TO = 40
 POINT = 640
@@ -63,7 +62,7 @@ def orthogonalised(gram: Sequence[Sequence[int]], *, tolerance: int = 0, precisi
     return _bareiss(matrix, least) if len(gram) <= EXACT_UP_TO + 1 else _fixed_point(matrix, least)
 
 
-def _bareiss(left: Integers, least: Sequence[int]) -> Orthogonal:
+def _bareiss(left: NDArray[Any], least: Sequence[int]) -> Orthogonal:
     """Elimination in integers: after step k every entry is a minor of the matrix, so the divisions leave no rest."""
     size = len(left)
     right = np.zeros((size, size), dtype=object)  # below the diagonal, on which the leading minor stands
@@ -85,7 +84,7 @@ def _bareiss(left: Integers, least: Sequence[int]) -> Orthogonal:
     return Orthogonal(tuple(rows), tuple(squares), tuple(products))
 
 
-def _fixed_point(left: Integers, least: Sequence[int]) -> Orthogonal:
+def _fixed_point(left: NDArray[Any], least: Sequence[int]) -> Orthogonal:
     """The same with columns scaled to a length of about one, in integers times 2^-POINT."""
     size = len(left)
     halves = [(int(left[k, k]).bit_length() + 1) // 2 for k in range(size)]

@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Categories, Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter
@@ -37,7 +38,6 @@ from flou.parameters import choice
 
 __all__ = ["COVARIANCES", "LinearRegression"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Covariance: TypeAlias = Literal["nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"]
 
 COVARIANCES = ("nonrobust", *robust.HC, "cluster")

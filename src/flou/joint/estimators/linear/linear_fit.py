@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.joint.estimators.coefficients import Coefficients
 from flou.joint.estimators.design.design import Design
@@ -22,8 +22,6 @@ from flou.joint.estimators.summary_table import SummaryTable, decimal, provenanc
 from flou.parameters import Number
 
 __all__ = ["LinearFit"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -12,18 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidData
 from flou.joint.estimators.linear.exact_solve import Dependent, Orthogonal, orthogonalised
 from flou.joint.estimators.program import not_of_rows
 
 __all__ = ["LinearSums"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 PRECISION = 100  # bits of a square: what is left of a regressor below it is the rounding of the doubles in the rows
 

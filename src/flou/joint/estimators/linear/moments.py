@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from flou.arrays import Floats
 from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
@@ -32,8 +32,6 @@ from flou.joint.estimators.tabled_fit import TabledFit
 from flou.parameters import Number, open_probability, shown
 
 __all__ = ["Moments", "MomentsFit"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @registered

@@ -16,11 +16,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.design.predict import predicted
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PenalisedFit", "elastic_net", "ridge"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 SWEEPS = 20_000
 STEPS = (1e-7, 1e-10, 1e-13, 1e-15)  # changes after which the signs are tried

@@ -16,11 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidData
 from flou.joint.estimators.linear.exact_gram import from_upper
 from flou.joint.estimators.linear.linear_sums import LinearSums
@@ -39,7 +40,6 @@ __all__ = [
     "second_round",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 HC = ("HC0", "HC1", "HC2", "HC3")
 BITS = 60

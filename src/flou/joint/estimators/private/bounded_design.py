@@ -12,11 +12,11 @@ Limits     functions such as log are taken to give the same number wherever a ro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Boolean, Integers, Interval, Schema
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import public_levels
@@ -27,8 +27,6 @@ from flou.joint.estimators.private.row_by_row import Levels, read_numbers
 from flou.parameters import shown
 
 __all__ = ["BoundedDesign"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class BoundedDesign(Design):

@@ -24,17 +24,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.private.privacy import Sensitivity
 from flou.parameters import Number, Relation, exact
 
 __all__ = ["MOST_ROWS", "GramWords"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 MOST_ROWS = 2**40  # of one party
 BLOCK = 2**20  # rows whose products are added up exactly: (2^16)^2 2^20 = 2^52

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Ints
 from flou.domain.table import checked_table
 from flou.guarantee import Guarantee
 from flou.joint.estimators.distribution.distribution import Category, Histogram
@@ -36,8 +37,6 @@ from flou.joint.masking.noise import NoiseShare
 from flou.parameters import Number, Relation
 
 __all__ = ["PrivateHistogram", "PrivateHistogramFit"]
-
-Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,11 @@ class PrivateHistogramFit(Fit):
         """Of each count."""
         return float(np.sqrt(TotalNoise(self.share, self.parties).variance))
 
-    def conf_int(self, level: Number = 0.95) -> Integers:
+    def conf_int(self, level: Number = 0.95) -> Ints:
         """Where the number of rows in each bin lies, each with this level: pairs of whole numbers, none below 0."""
         return self._around(self.counts, level)
 
-    def _around(self, counts: Sequence[int], level: Number) -> Integers:
+    def _around(self, counts: Sequence[int], level: Number) -> Ints:
         reach, middle = TotalNoise(self.share, self.parties).reach(level), np.array(counts, dtype=np.int64)
         return np.maximum(np.column_stack([middle - reach, middle + reach]), 0)
 

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Schema
 from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
@@ -42,7 +42,6 @@ from flou.parameters import Number, Relation, is_number, shown
 
 __all__ = ["PrivateLinearFit", "PrivateLinearRegression"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 COARSEST = 4  # bits of the grid
 SHRUNK = "Rows longer than norm={:g} weigh less, and are counted by their weight."

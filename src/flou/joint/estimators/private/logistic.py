@@ -24,11 +24,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Schema
 from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
@@ -47,7 +47,6 @@ from flou.parameters import Number, Relation, integer, shown
 
 __all__ = ["PrivateLogisticFit", "PrivateLogisticRegression"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 ROUNDS, MOST_ROUNDS = 6, 100
 COARSEST = 8  # bits of the grid

@@ -23,17 +23,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.joint.estimators.private.privacy import Sensitivity
 from flou.parameters import Relation
 
 __all__ = ["LogisticWords", "probabilities"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 MOST_ROWS = 2**40  # of one party
 BLOCK = 2**14  # rows at a time: sums of integers below 2^24 2^14 are exact

@@ -21,14 +21,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from flou.arrays import Floats
 
 __all__ = ["NoisyGram", "shared_noise"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def shared_noise(b: Floats) -> Floats:

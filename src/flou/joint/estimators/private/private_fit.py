@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.guarantee import Guarantee
 from flou.joint.estimators.coefficients import Coefficients
 from flou.joint.estimators.design.design import Design
@@ -18,7 +18,6 @@ from flou.joint.masking.noise import NoiseShare
 
 __all__ = ["PrivateCoefficients", "guarantee_note"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 DROWNED = "The noise drowns the regressors: errors have no bound. Take more rows, a larger epsilon or tighter bounds."
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.domain import Integers, Interval
 from flou.guarantee import Guarantee
 from flou.joint.estimators.fit import Fit
@@ -22,8 +22,6 @@ from flou.parameters import Number, open_probability
 from flou.theory.laplace_sums import HALF, rule, smooth_variance
 
 __all__ = ["PrivateQuantilesFit"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.joint.estimators.party_rows import Batch, PartyRows, number_of
 from flou.parameters import shown
 
 __all__ = ["MISSING", "UNKNOWN", "Levels", "RowByRow", "read_numbers"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = str | int | bool
 
 UNKNOWN, MISSING = -1, -2

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.joint.estimators.private.bounded_design import BoundedDesign
 from flou.parameters import shown
 
 __all__ = ["UnitScale"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

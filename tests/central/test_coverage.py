@@ -17,7 +17,7 @@ from scipy.stats import binom, poisson
 
 from central_coverage import EPSILONS, ROWS, Cell, Coverage, cells, enough, not_too_much, simulate
 from coverage_summary import Result, by_line, exceptions, shortfalls, summaries
-from flou.central.counts.counting import CountUncertainty
+from flou.central.counts.noisy_counts import CountUncertainty
 from flou.laws import DiscreteGaussian, DiscreteLaplace
 from populations import POPULATIONS
 from subjects import SUBJECTS

@@ -12,10 +12,10 @@ import pytest
 import flou
 from flou import ApproxDP, Boolean, Categories, Integers, Interval, PureDP, Schema
 from flou.bits import SeededBits
-from flou.central import GroupedHistogram, Histogram, Keys, Table, Variance
-from flou.central.curator import Curator
+from flou.central import Histogram, Keys, Table, Variance
+from flou.central.counts.keys import Selection
 from flou.central.in_groups import InGroups
-from flou.central.public_facts import PublicFacts
+from flou.central.question import Curator, PublicFacts
 from flou.release import verify_chain
 from flou.summaries.array.rows import ArrayRows
 
@@ -116,13 +116,15 @@ def test_as_many_groups_as_halve_the_grid_of_a_variance():
     x = np.repeat(np.arange(groups), 60)
     rows = ArrayRows({"x": x, "y": np.arange(x.size) % 2})
     table = Table(rows, Schema({"y": Interval(0, 1)}), None, bits=SeededBits(1))
-    selection = Keys("x", 20, 1e-6).select(table)
+    selection = Selection(table.keys("x", epsilon=20, delta=1e-6))
     question, facts = InGroups(Variance("y", 100, "x"), "x", selection), table._facts()
-    draft = question.answer(rows.collect(list(question.requests(facts))), facts, table._curator(question, facts))
+    draft = table._answered([question.prepare(facts)])[0]
     assert len(draft.labels) == len(draft.value) == groups
     assert draft.value == pytest.approx(0.25, abs=0.05)
     public = PublicFacts(Schema({"y": Interval(0, 1), "x": Integers(0, groups - 1)}), None)
-    shapes = [asked.requests(known)[0].shape for asked, known in ((Variance("y", 1, "x"), public), (question, facts))]
+    shapes = [
+        asked.prepare(known).requests[0].shape for asked, known in ((Variance("y", 1, "x"), public), (question, facts))
+    ]
     assert shapes == [(256, 2**16), (257, 2**15)]
 
 
@@ -216,16 +218,16 @@ def test_a_table_of_counts_costs_what_a_histogram_costs():
     """The noise is that of one histogram, and a cell holds the truth."""
     schema = Schema({"x": Interval(0, 10), "g": Categories(["a"])})
     facts = PublicFacts(schema, None)
-    cells = GroupedHistogram("x", 1, 5, by="g")
-    assert cells.cost(facts) == Histogram("x", 1, 5).cost(facts) == PureDP(1)
-    assert cells.mechanism(facts).noise == Histogram("x", 1, 5).mechanism(facts).noise
-    assert cells.requests(facts)[0].shape == (2, 5)
+    cells = Histogram("x", 1, 5, by="g")
+    assert cells.prepare(facts).cost == Histogram("x", 1, 5).prepare(facts).cost == PureDP(1)
+    assert cells.noise(facts).mechanism == Histogram("x", 1, 5).noise(facts).mechanism
+    assert cells.prepare(facts).requests[0].shape == (2, 5)
     rows = {"x": np.repeat([1.0, 9.0], [100, 40]), "g": np.repeat(["a", "b"], [100, 40])}
     release = flou.open(rows, schema=schema).group_by("g").histogram("x", bins=5, epsilon=20)
     assert np.abs(release.value - [[100, 0, 0, 0, 0], [0, 0, 0, 0, 40]]).max() <= 3
-    for wrong in (GroupedHistogram("x", 1, 2**26, by="g"), GroupedHistogram("g", 1, 3, by="x")):
+    for wrong in (Histogram("x", 1, 2**26, by="g"), Histogram("g", 1, 3, by="x")):
         with pytest.raises(flou.InvalidParameter):
-            wrong.cost(facts)
+            wrong.prepare(facts)
 
 
 # Intervals that hold together
@@ -239,7 +241,7 @@ def test_simultaneous_intervals_hold_together():
     question, facts, curator = Histogram("x", 1), PublicFacts(schema, None), Curator(SeededBits(3))
     together = {True: 0, False: 0}
     for _ in range(1000):
-        draft = question.answer([np.full(20, 50)], facts, curator)
+        draft = question.prepare(facts).answer([np.full(20, 50)], curator)
         again = replace(release, value=draft.value, uncertainty=draft.uncertainty)
         for simultaneous in together:
             low, high = again.interval(simultaneous=simultaneous)

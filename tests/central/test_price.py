@@ -11,8 +11,8 @@ import flou
 from flou import ZCDP, ApproxDP, Categories, Integers, Interval, PureDP, Schema
 from flou.bits import SeededBits
 from flou.central import Histogram, Mean, Price
-from flou.central.public_facts import PublicFacts
-from flou.central.sensitivity import Sensitivity
+from flou.central.price import Sensitivity
+from flou.central.question import PublicFacts
 from flou.errors import FlouError, InvalidParameter
 from flou.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from flou.theory.tails import half_widths
@@ -127,8 +127,8 @@ def test_the_smaller_noise_is_taken(l1, l2_squared, epsilon, delta):
     """Against the laws themselves, on a grid that is fine enough for both to be continuous."""
     fine = Sensitivity(l1, l2_squared).times(10**6)
     facts = PublicFacts(Schema({"x": Interval(0, 1)}), None)
-    chosen = Price.of(epsilon, delta).mechanism(fine, facts)
-    pure = Price.of(epsilon).mechanism(fine, facts)
+    chosen = Price.of(epsilon, delta).noise(fine, facts).mechanism
+    pure = Price.of(epsilon).noise(fine, facts).mechanism
     gaussian = flou.mechanisms.Gaussian(sensitivity=fine.l2, epsilon=epsilon, delta=delta)
     widths = pure.noise.standard_deviation, gaussian.noise.standard_deviation
     assert chosen.noise.standard_deviation == min(widths)
@@ -154,10 +154,11 @@ def test_at_equal_rho_the_variance_is_half():
 def test_questions_take_a_bare_epsilon_or_a_price():
     """The same question, written in two ways, has the same cost; questions are values."""
     facts = PublicFacts(Schema(DOMAINS), None)
-    assert Mean("x", 1, "g").cost(facts) == Mean("x", Price.of(1), "g").cost(facts)
+    assert Mean("x", 1, "g").prepare(facts).cost == Mean("x", Price.of(1), "g").prepare(facts).cost
     assert Histogram("g", Price.of(rho=1)) == Histogram("g", Price.of(rho=1))
+    assert Mean("x", 1) == Mean("x", Price.of(1))
     with pytest.raises(InvalidParameter, match="epsilon"):
-        Mean("x", -1).cost(facts)
+        Mean("x", -1)
 
 
 def test_spreads_of_one_law_are_those_of_the_theory():

@@ -15,8 +15,8 @@ from flou.central.counts.density import CELLS, cosines, farthest, largest
 from flou.central.matrices.gram import GramNoise
 from flou.central.moments.bernstein import UNIT, BernsteinGrid, BernsteinNoise, weights
 from flou.central.moments.moment_noise import MomentNoise
-from flou.central.public_facts import PublicFacts
-from flou.central.sensitivity import Sensitivity, root
+from flou.central.price import Sensitivity, root
+from flou.central.question import PublicFacts
 from flou.summaries.array.rows import ArrayRows
 from flou.summaries.moments import MomentGrid
 
@@ -134,11 +134,11 @@ def test_counts(relation, rows_per_unit):
         (rows_per_unit, rows_per_unit**2) if relation == "add-remove" else (2 * rows_per_unit, 2 * rows_per_unit**2)
     )
     checked(found, declared, close=1)
-    assert Histogram("x", RHO).mechanism(known).sensitivity == declared.l2
+    assert Histogram("x", RHO).noise(known).mechanism.sensitivity == declared.l2
     # one count: a unit enters the filter, or leaves it
     one = [np.array([k]) for k in range(-rows_per_unit, rows_per_unit + 1)]
     checked(one, Sensitivity(rows_per_unit, rows_per_unit**2), close=1)
-    assert Count(RHO).mechanism(known).sensitivity == rows_per_unit
+    assert Count(RHO).noise(known).mechanism.sensitivity == rows_per_unit
 
 
 @pytest.mark.parametrize("terms", [1, 2, 5])
@@ -159,9 +159,9 @@ def test_density(relation, rows_per_unit):
     """Units in the corners and in between; where the rows are not known, they have a coordinate of their own."""
     known, question = facts(Interval(0, 1), relation, rows_per_unit), Density("x", RHO, 3)
     cells = [0, 200, 683, 1024, 1366, 2047]
-    rows = np.array([question.vector(np.bincount([c], minlength=CELLS), known) for c in cells], dtype=object)
+    rows = np.array([question.vector(np.bincount([c], minlength=CELLS), 3, known) for c in cells], dtype=object)
     declared = question._sensitivity(3, known)
-    assert question.mechanism(known).sensitivity == declared.l2
+    assert question.noise(known).mechanism.sensitivity == declared.l2
     found = moves(rows, relation, rows_per_unit)
     l2_squared = max(sum(int(v) ** 2 for v in move) for move in found)
     assert 0.98 * declared.l2_squared <= l2_squared <= declared.l2_squared

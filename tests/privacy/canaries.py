@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 import flou
-from flou.central import short, short_quantiles
+from flou.central import short
 from flou.central.grouped import GroupedTable
 from flou.central.quantiles.plan import METHODS, SINGLE
+from flou.central.statistic import Statistic
 from flou.central.table import Table
 from flou.release import Release
 from summaries.engines import Made
@@ -147,8 +148,8 @@ def releasing(place: Any) -> set[str]:
     """The public names of a class or a module that return a release."""
     return {
         name
-        for name, member in inspect.getmembers(place, inspect.isfunction)
-        if not name.startswith("_") and member.__annotations__.get("return") in ("Release", Release)
+        for name, member in inspect.getmembers(place, lambda one: inspect.isfunction(one) or isinstance(one, Statistic))
+        if not name.startswith("_") and inspect.signature(member).return_annotation in ("Release", Release)
     }
 
 
@@ -158,7 +159,6 @@ def missing() -> set[str]:
         Table: {**OF_ALL, **QUANTILES},
         GroupedTable: {**OF_GROUPS, **QUANTILES},
         short: CALLS,
-        short_quantiles: CALLS,
     }
     return {
         f"{place.__name__}.{name}"

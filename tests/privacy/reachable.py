@@ -23,8 +23,8 @@ import numpy as np
 
 from flou.bits import Bits
 from flou.central.budget import Budget
-from flou.central.curator import Curator
 from flou.central.grouped import GroupedTable
+from flou.central.question import Curator
 from flou.central.table import Table
 from flou.joint.estimators.party_rows import PartyRows
 from flou.mechanisms.quantiles import Records

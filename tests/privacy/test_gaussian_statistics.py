@@ -17,7 +17,7 @@ import pytest
 import flou.central.moments.moment_noise as moment_noise
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.central import Count, Covariance, Density, Histogram, Mean, Price, Total, Variance
-from flou.central.public_facts import PublicFacts
+from flou.central.question import PublicFacts
 from flou.guarantee import ZCDP, ApproxDP, PureDP
 from flou.laws import DiscreteGaussian, RoundedGaussian
 from flou.mechanisms import Gaussian, Laplace
@@ -37,19 +37,25 @@ def facts(column: str, relation: str, known_rows: int | None = None, *, second: 
     return PublicFacts(Schema(domains, relation=relation), known_rows)
 
 
+def mechanism_of(question, known: PublicFacts) -> Gaussian:
+    """The noise on the integers below."""
+    noise = question.noise(known)
+    return noise.mechanisms[max(noise.units)] if isinstance(question, Covariance) else noise.mechanism
+
+
 def vector(question, known: PublicFacts, column: str, table) -> list[int]:
     """The integers to which the noise is added, of a table of records (by their positions)."""
     if isinstance(question, Count):
         table = [i for i in table if i == 0]  # a count of a part of the rows, which a replaced row can enter or leave
     data = {"x": [RECORDS[column][i] for i in table], "y": [i % 2 == 1 for i in table]}
-    found = ArrayRows(data).collect(list(question.requests(known)))[0]
+    found = ArrayRows(data).collect(list(question.prepare(known).requests))[0]
     if isinstance(question, Mean | Total):
-        noise = question._noise(known)
+        noise = question.noise(known)
         return [noise.steps * v for v in noise.vector(noise.grid.moments(found)).values()]
     if isinstance(question, Variance):
-        return question._noise(known).grid.vector(found)
+        return question.noise(known).grid.vector(found)
     if isinstance(question, Density):
-        return question.vector(found, known)
+        return question.vector(found, question.cosines(known), known)
     if isinstance(question, Covariance):
         noise = question.noise(known)
         top = max(noise.units)  # in the units of the largest entry: every entry then has the same noise
@@ -101,9 +107,9 @@ def test_the_exact_delta_is_at_most_the_claim(monkeypatch, name, make, column, r
     if rows is not None and relation == "add-remove":
         return
     known, question = facts(column, relation, rows), make(BOTH)
-    mechanism = question.mechanism(known)
+    mechanism = mechanism_of(question, known)
     assert isinstance(mechanism, Gaussian)
-    assert question.cost(known) == ApproxDP(EPSILON, DELTA, relation=relation)
+    assert question.prepare(known).cost == ApproxDP(EPSILON, DELTA, relation=relation)
     moved = differences(question, known, column)
     assert max(map(length, moved)) <= float(mechanism.sensitivity) * (1 + 1e-12)
     found = max(exact_delta(mechanism.noise, move, EPSILON) for move in moved)
@@ -132,8 +138,8 @@ def test_rho_is_kept_by_every_pair_of_neighbours(name, make, column, rows, relat
     if rows is not None and relation == "add-remove":
         return
     known, question = facts(column, relation, rows), make(RHO)
-    noise = question.mechanism(known).noise
-    assert question.cost(known) == ZCDP(0.3, relation=relation)
+    noise = mechanism_of(question, known).noise
+    assert question.prepare(known).cost == ZCDP(0.3, relation=relation)
     worst = max(Fraction(sum(v * v for v in move), 1) for move in differences(question, known, column))
     assert worst / (2 * noise.sigma_squared) <= RHO.rho
     assert worst / noise.sigma_squared > RHO.rho or (name, relation) in SLACK
@@ -145,7 +151,7 @@ def test_gram_matrices_keep_rho_and_delta(columns, relation):
     """All entries in the units of the largest: the noise of each is the same, and neighbours are within the length."""
     for price in (RHO, BOTH):
         known, question = facts("three", relation, second=True), Covariance(columns, price)
-        mechanism = question.mechanism(known)
+        mechanism = mechanism_of(question, known)
         assert isinstance(mechanism, Gaussian)
         worst = max(sum(v * v for v in move) for move in differences(question, known, "three"))
         assert worst <= mechanism.sensitivity**2
@@ -161,7 +167,7 @@ def test_the_exact_divergence_of_counts(name, make, column, rows, relation, orde
     if rows is not None and relation == "add-remove":
         return
     known, question = facts(column, relation, rows), make(RHO)
-    noise = question.mechanism(known).noise
+    noise = mechanism_of(question, known).noise
     assert isinstance(noise, DiscreteGaussian)
 
     def worst(law) -> float:
@@ -177,9 +183,9 @@ def test_where_laplace_wins_the_cost_is_pure():
     """At a small delta a count gets Laplace noise, the loss is at most epsilon, and delta is not spent."""
     for relation in RELATIONS:
         known, question = facts("letters", relation), Histogram("x", Price.of(1, 1e-6))
-        mechanism = question.mechanism(known)
+        mechanism = mechanism_of(question, known)
         assert isinstance(mechanism, Laplace)
-        assert question.cost(known) == PureDP(1, relation=relation)
+        assert question.prepare(known).cost == PureDP(1, relation=relation)
         worst = max(sum(map(abs, move)) for move in differences(question, known, "letters"))
         assert worst / mechanism.noise.scale == 1
 

@@ -18,7 +18,7 @@ import pytest
 
 import flou
 from flou.bits import SeededBits
-from flou.central.curator import Curator
+from flou.central.question import Curator
 from flou.release.uncertainty import Certain
 from flou.summaries.array.rows import ArrayRows
 from flou.summaries.request import Code
@@ -168,7 +168,11 @@ def private_fields(kinds):
 
 
 def test_no_value_declares_a_place_for_rows():
-    """No frozen value of questions, answers and releases has a field for rows, bits or callables; one is noticed."""
+    """No frozen value of questions, answers and releases has a field for rows, bits or callables; one is noticed.
+
+    Two have one and are never part of a release: a prepared question, which lives until it is answered, and the words
+    of the command line.
+    """
     modules = [
         import_module(found.name)
         for room in (flou.central, flou.release, flou.guarantee)
@@ -176,10 +180,11 @@ def test_no_value_declares_a_place_for_rows():
     ]
     kinds = {kind for module in modules for kind in vars(module).values() if inspect.isclass(kind)}
     assert len([kind for kind in kinds if is_dataclass(kind)]) > 40
-    assert private_fields(kinds) == set()
+    passing = {"Prepared.answer", "Phrase.arguments"}
+    assert private_fields(kinds) == passing
 
     @dataclass(frozen=True)
     class Spoiled:
         context: Curator | None
 
-    assert private_fields({*kinds, Spoiled}) == {"Spoiled.context"}
+    assert private_fields({*kinds, Spoiled}) == {*passing, "Spoiled.context"}

@@ -13,7 +13,8 @@ import pytest
 
 import flou
 from flou.bits import SeededBits
-from flou.central import Correlation, Keys, Mean, Quantiles, Variance
+from flou.central import Correlation, Mean, Quantiles, Variance
+from flou.central.counts.keys import Selection
 from flou.central.grouped import GroupedTable
 from flou.central.in_groups import InGroups
 from flou.summaries.array.rows import ArrayRows
@@ -163,7 +164,7 @@ def called(thing):
 def test_questions_are_plain():
     """A question that was asked knows no more than before, that about selected groups too."""
     table = opened()
-    selection = Keys("city", 2, 1e-5).select(table)
+    selection = Selection(table.keys("city", epsilon=2, delta=1e-5))
     questions = [
         Mean("x", 1),
         Variance("x", 1, "g"),

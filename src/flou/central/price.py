@@ -29,14 +29,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from flou.central.question import PublicFacts
+from flou.central.question import PublicFacts, Question
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteGaussian, DiscreteLaplace
 from flou.mechanisms import Gaussian, Laplace
 from flou.parameters import Number, exact, number
 from flou.theory.gaussian_trade_off import analytic_sigma
 
-__all__ = ["Given", "Noise", "Price", "PricedNoise", "Sensitivity", "root", "width_of"]
+__all__ = ["Given", "Noise", "Price", "PricedNoise", "PricedQuestion", "Sensitivity", "root", "width_of"]
 
 Given: TypeAlias = Number | None
 Noise: TypeAlias = Laplace | Gaussian
@@ -179,6 +179,18 @@ class PricedNoise:
             "sampler": f"exact, by {'inversion' if laplace else 'rejection'} with refinement",
             "random_source": self.facts.random_source,
         }
+
+
+class PricedQuestion(Question):
+    """A question whose price is an epsilon, or a ``Price``: the price fixes the noise, and the noise fixes the cost."""
+
+    price: Price | Number
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "price", Price.read(self.price))
+
+    def _noise(self, sensitivity: Sensitivity, facts: PublicFacts) -> PricedNoise:
+        return Price.read(self.price).noise(sensitivity, facts)
 
 
 def width_of(noise: Any) -> float:

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn
 
 from flou.bits import SYSTEM, Bits, SystemBits
 from flou.central.counts.bins import names_of
@@ -164,16 +164,13 @@ class Draft:
     proofs: tuple[str, ...] = ()  # of what was chosen on the way, besides that of the question
 
 
-Answering: TypeAlias = Callable[[list[Any], Curator], Draft]
-
-
 @dataclass(frozen=True)
 class Prepared:
     """A question that has met the public facts: what it costs, what it asks of the engine, and how it answers."""
 
     cost: Guarantee
     requests: tuple[Reading, ...]
-    answer: Answering  # from what the requests delivered; the curator is asked and not kept
+    answer: Callable[[list[Any], Curator], Draft]  # from what the requests delivered; the curator is asked and not kept
     entries: int = 1  # how many values the answer has
     looks_again: bool = False  # whether rows may be read again after noise was drawn; how often is private
 

@@ -4,9 +4,9 @@ The short calls are made from the registry of statistics; ``short.pyi`` tells ty
 ``docs/make_signatures.py`` writes it.
 """
 
-from flou.central.one_column import answer
+from flou.central import one_column
 from flou.central.statistics import STATISTICS
 
-_CALLS = {one.name: one.short_call(answer) for one in STATISTICS.values() if one.values is not None}
+_CALLS = {one.name: one.short_call(one_column.answer) for one in STATISTICS.values() if one.values is not None}
 __all__ = sorted(_CALLS)
 globals().update(_CALLS)

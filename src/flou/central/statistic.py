@@ -98,7 +98,7 @@ class Statistic(Generic[P]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
-        self.__doc__ = f"{self.says}\n\n{_explained(self.__signature__)}"
+        self.__doc__ = f"{self.says}\n\n{_explained(self.signature)}"
 
     @property
     def word(self) -> str:
@@ -110,13 +110,22 @@ class Statistic(Generic[P]):
         return self._make(by, *arguments, **options) if self.grouped else self._make(*arguments, **options)
 
     @property
-    def __signature__(self) -> inspect.Signature:
+    def signature(self) -> inspect.Signature:
+        """What the method takes."""
         known = list(inspect.signature(self._make).parameters.values())[int(self.grouped) :]
         return inspect.Signature(known, return_annotation=Release)
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+        return self.signature.replace(parameters=[first, *self.signature.parameters.values()])
+
+    def __call__(self, asks: Asks, /, *arguments: P.args, **options: P.kwargs) -> Release:
+        return asks._one(self.question(asks._by, *arguments, **options))
+
     def short_call(self, answer: Callable[..., Release]) -> Callable[..., Release]:
         """The call for one column of values, which ``answer`` answers: from a question and what is public."""
-        own = [one for one in self.__signature__.parameters.values() if one.name != "column"]
+        own = [one for one in self.signature.parameters.values() if one.name != "column"]
         first = [one for one in own if one.kind is one.POSITIONAL_OR_KEYWORD]
         public = [_keyword(name, None) for name in self.values or ()]
         later = [one for one in own if one.kind is one.KEYWORD_ONLY]
@@ -148,11 +157,11 @@ class Statistic(Generic[P]):
             return self
 
         def method(*arguments: P.args, **options: P.kwargs) -> Release:
-            return asks._one(self.question(asks._by, *arguments, **options))
+            return self(asks, *arguments, **options)
 
         method.__name__, method.__qualname__, method.__doc__ = self.name, f"{owner.__name__}.{self.name}", self.__doc__
         method.__module__ = owner.__module__
-        method.__signature__ = self.__signature__  # type: ignore[attr-defined]
+        method.__signature__ = self.signature  # type: ignore[attr-defined]
         return method
 
 

@@ -13,7 +13,7 @@ import flou
 from flou import Categories, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Histogram, Price, Table
-from flou.central.counts.consistency import adding_up_to
+from flou.central.counts.noisy_counts import adding_up_to
 from flou.summaries.array.rows import ArrayRows
 
 
@@ -63,7 +63,7 @@ def draft(question, x, relation="substitute", bits="consistent", **options):
     schema = Schema({"x": Interval(0, 8), "g": Categories(["a", "b"])}, relation=relation, **options)
     table = Table(ArrayRows({"x": x, "g": ["a"] * len(x), "u": np.arange(len(x))}), schema, None, bits=SeededBits(bits))
     facts = table._facts()
-    return question.answer(table._rows.collect(question.requests(facts)), facts, table._curator(question, facts))
+    return table._answered([question.prepare(facts)])[0]
 
 
 @pytest.mark.parametrize("price", [Price.of(0.2), Price.of(rho=0.02)])

@@ -14,7 +14,7 @@ from flou import Categories, Integers, Interval, Schema
 from flou.bits import SeededBits
 from flou.central import Density, Price, Table
 from flou.central.counts.density import CELLS, UNIT, cosines, farthest
-from flou.central.public_facts import PublicFacts
+from flou.central.question import PublicFacts
 from flou.summaries.array.rows import ArrayRows
 
 RELATIONS = ("add-remove", "substitute")
@@ -28,7 +28,9 @@ def facts(relation, known_rows=None, rows_per_unit=1):
 
 
 def vector_of(question, known, *cells):
-    return np.array(question.vector(np.bincount(np.array(cells, dtype=int), minlength=CELLS), known))
+    return np.array(
+        question.vector(np.bincount(np.array(cells, dtype=int), minlength=CELLS), question.cosines(known), known)
+    )
 
 
 @pytest.mark.parametrize("terms", [1, 2, 3, 8])
@@ -46,8 +48,8 @@ def test_the_farthest_pair_is_the_farthest(terms):
 def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit):
     """A unit of one row or two, in every cell, moves the sums by the sensitivity at the most, and comes close."""
     known, question = facts(relation, rows_per_unit=rows_per_unit), Density("x", 1, 3)
-    declared = question.mechanism(known).sensitivity
-    assert question.cost(known) == known.pure(1)
+    declared = question.noise(known).mechanism.sensitivity
+    assert question.prepare(known).cost == known.pure(1)
     norms = np.array([np.abs(vector_of(question, known, c)).sum() for c in range(CELLS)])
     moves = [int(norms.max()) * rows_per_unit * (1 if relation == "add-remove" else 2)]
     assert max(moves) == declared
@@ -64,7 +66,7 @@ def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit)
 def test_with_known_rows_the_sensitivity_is_the_distance_of_two_cells(terms):
     """One row replaced by another, for every pair of a subset of cells with the farthest: never more, and reached."""
     known, question = facts("substitute", known_rows=2), Density("x", 1, terms)
-    declared = question.mechanism(known).sensitivity
+    declared = question.noise(known).mechanism.sensitivity
     lines = np.array([vector_of(question, known, c) for c in range(0, CELLS)])
     found = max(int(np.abs(lines - line).sum(axis=1).max()) for line in lines)
     assert found == declared  # so that any smaller one would be refused
@@ -89,7 +91,7 @@ def covered(relation, n, epsilon, runs, shrink=1.0, terms=4):
         schema = Schema({"x": Interval(0, 1)}, relation=relation)
         table = Table(ArrayRows({"x": x}), schema, None, bits=bits)
         known, question = table._facts(), Density("x", epsilon, terms, points=5)
-        draft = question.answer(table._rows.collect(question.requests(known)), known, table._curator(question, known))
+        draft = table._answered([question.prepare(known)])[0]
         for of, truth in (("data", series((x * CELLS).astype(int), terms, points)), ("population", law)):
             low, high = getattr(draft.uncertainty, of)(0.95)
             if shrink < 1:
@@ -147,19 +149,23 @@ def test_a_law_is_found_again():
 
 def test_the_number_of_cosines_follows_a_public_rule():
     """From the number of rows where it is public, a constant otherwise, and never from the data."""
-    assert Density("x", 1)._terms(facts("add-remove")) == 8
-    assert Density("x", 1)._terms(facts("substitute", known_rows=10_000)) == 15
-    assert Density("x", 0.01)._terms(facts("substitute", known_rows=10_000)) == 5
-    assert Density("x", 1)._terms(facts("substitute", known_rows=0)) == 1
+    assert Density("x", 1).cosines(facts("add-remove")) == 8
+    assert Density("x", 1).cosines(facts("substitute", known_rows=10_000)) == 15
+    assert Density("x", 0.01).cosines(facts("substitute", known_rows=10_000)) == 5
+    assert Density("x", 1).cosines(facts("substitute", known_rows=0)) == 1
     few = facts("substitute", known_rows=10_000)
-    assert Density("x", Price.of(rho=1e-5))._terms(few) == 5  # (n / s)^(2/5) with s = (2 rho)^(-1/2)
-    assert Density("x", Price.of(0.01, 1e-6))._terms(few) == Density("x", 0.01)._terms(few)  # Laplace noise is smaller
-    assert Density("x", Price.of(1, 1e-6))._terms(few) == 15
-    for wrong in (Density("x", 1, 31), Density("x", 1, 0), Density("x", 1, 3, 1), Density("x", 0)):
+    assert Density("x", Price.of(rho=1e-5)).cosines(few) == 5  # (n / s)^(2/5) with s = (2 rho)^(-1/2)
+    assert Density("x", Price.of(0.01, 1e-6)).cosines(few) == Density("x", 0.01).cosines(
+        few
+    )  # Laplace noise is smaller
+    assert Density("x", Price.of(1, 1e-6)).cosines(few) == 15
+    with pytest.raises(flou.InvalidParameter):
+        Density("x", 0)
+    for wrong in (Density("x", 1, 31), Density("x", 1, 0), Density("x", 1, 3, 1)):
         with pytest.raises(flou.InvalidParameter):
-            wrong.cost(facts("add-remove"))
+            wrong.prepare(facts("add-remove"))
     with pytest.raises(flou.InvalidParameter, match="density"):
-        Density("x", 1).cost(PublicFacts(Schema({"x": Categories(["a"])}), None))
+        Density("x", 1).prepare(PublicFacts(Schema({"x": Categories(["a"])}), None))
 
 
 def test_with_many_cosines_gaussian_noise_wins():
@@ -168,7 +174,7 @@ def test_with_many_cosines_gaussian_noise_wins():
     known = facts("add-remove")
     for terms, gaussian in ((1, False), (4, False), (12, True), (30, True)):
         question = Density("x", Price.of(1, 1e-6), terms)
-        assert question._price.is_gaussian(question._sensitivity(terms, known)) == gaussian
+        assert question.price.is_gaussian(question._sensitivity(terms, known)) == gaussian
     pure = flou.density(x, bounds=(0, 1), epsilon=1, terms=30)
     other = flou.density(x, bounds=(0, 1), epsilon=1, delta=1e-6, terms=30)
     assert (pure.cost, other.cost) == (flou.PureDP(1), flou.ApproxDP(1, 1e-6))

@@ -11,9 +11,8 @@ import pytest
 import flou
 from flou import Schema
 from flou.bits import SeededBits
-from flou.central import Keys, Table
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
+from flou.central import Count, Keys, Mean, Table
+from flou.central.question import Curator, PublicFacts
 from flou.domain import Interval
 from flou.guarantee import ApproxDP
 from flou.summaries.array.rows import ArrayRows
@@ -98,7 +97,7 @@ def test_the_exact_delta_is_at_most_the_declared_one(epsilon, delta, relation, r
     threshold = question.threshold(known)
     assert worst(question, relation, rows, threshold) <= delta * (1 + 1e-9)
     assert worst(question, relation, rows, threshold - 1) > delta
-    assert question.cost(known) == ApproxDP(epsilon, delta, relation=relation, unit=known.unit)
+    assert question.prepare(known).cost == ApproxDP(epsilon, delta, relation=relation, unit=known.unit)
 
 
 @pytest.mark.parametrize("rows", [1, 2])
@@ -156,8 +155,8 @@ def test_answers_follow_the_law():
     question, known = Keys("x", 1, 0.05), facts("add-remove")
     curator = Curator(SeededBits(5))
     noise, threshold = question.mechanism(known).noise, question.threshold(known)
-    found = [np.array(["a"], dtype=object), np.array([3])]
-    drawn = [question.answer(found, known, curator).value.tolist() for _ in range(4000)]
+    found = [(np.array(["a"], dtype=object), np.array([3]))]
+    drawn = [question.prepare(known).answer(found, curator).value.tolist() for _ in range(4000)]
     seen = [sum(not y for y in drawn)] + [sum(y == [t] for y in drawn) for t in range(threshold, threshold + 4)]
     seen = np.array([*seen, 4000 - sum(seen)])
     for count, right in ((3, True), (4, False)):
@@ -217,8 +216,6 @@ def test_refusals_and_the_budget():
     table = flou.open(frame, schema=schema, budget=ApproxDP(1, 1e-6))
     with pytest.raises(flou.InvalidData):
         table.keys("z", epsilon=1, delta=1e-6)
-    with pytest.raises(flou.InvalidParameter, match="together with other questions"):
-        table.ask(Keys("x", 1, 1e-6))
     for least in (0, -1, 1.5, None, "2"):
         with pytest.raises(flou.InvalidParameter):
             table.keys("x", epsilon=1, delta=1e-6, min_rows=least)
@@ -228,3 +225,13 @@ def test_refusals_and_the_budget():
     assert table.budget.spent is None
     table.keys("x", epsilon=1, delta=1e-6)
     assert table.budget.spent == ApproxDP(1, 1e-6)
+
+
+def test_keys_are_asked_for_together_with_other_questions():
+    """They are charged together, and each answer is the one that it would be alone."""
+    frame = {"x": ["a"] * 30 + ["b"] * 50, "u": list(range(80))}
+    table = flou.open(frame, schema={"u": Interval(0, 80)}, budget=ApproxDP(40, 1e-6), bits=SeededBits(1))
+    count, keys, mean = table.ask(Count(10), Keys("x", 20, 1e-6), Mean("u", 10))
+    assert (count.value, keys.labels, keys.value.tolist()) == (80, ("b", "a"), [50, 30])
+    assert mean.value == pytest.approx(39.5, abs=2)
+    assert table.budget.spent == ApproxDP(40, 1e-6)

@@ -10,7 +10,7 @@ from flou import Interval, Schema
 from flou.bits import SeededBits
 from flou.central import OuterBounds, Table
 from flou.central.counts.outer_bounds import EDGES, OUTERMOST, placed
-from flou.central.public_facts import PublicFacts
+from flou.central.question import PublicFacts
 from flou.mechanisms import AboveThreshold
 from flou.summaries.array.rows import ArrayRows
 from privacy.exhaustive import neighbours, tables
@@ -28,7 +28,9 @@ def facts(relation, rows_per_unit=1):
 
 def queries(x, relation="add-remove"):
     question = OuterBounds("x", 1)
-    return question.beyond(ArrayRows({"x": np.asarray(x, dtype=float)}).collect(question.requests(facts(relation))))
+    return question.beyond(
+        ArrayRows({"x": np.asarray(x, dtype=float)}).collect(question.prepare(facts(relation)).requests)
+    )
 
 
 def test_rows_beyond_every_edge_are_counted():

@@ -14,8 +14,7 @@ from flou import Boolean, Categories, Integers, Schema
 from flou.bits import SeededBits
 from flou.central import MajorityAnswer, Mode, Table, TopK
 from flou.central.counts.selection import _Flip, _least, _Vote
-from flou.central.curator import Curator
-from flou.central.public_facts import PublicFacts
+from flou.central.question import Curator, PublicFacts
 from flou.mechanisms import PermuteAndFlip
 from flou.summaries.array.rows import ArrayRows
 from goodness import compatible
@@ -76,8 +75,8 @@ def test_the_loss_of_top_k_is_at_most_epsilon(relation, rows_per_unit, k):
     """For every pair of neighbours and every sequence of releases; and half the noise is refused."""
     known = facts(relation, rows_per_unit)
     question = TopK("x", 1, k)
-    mechanism = question._mechanism(known)
-    assert question.cost(known) == known.pure(1)
+    mechanism = question.mechanism(known)
+    assert question.prepare(known).cost == known.pure(1)
     assert 0.5 < loss(mechanism, relation, rows_per_unit, k) <= 1 + 1e-9
     wrong = PermuteAndFlip(sensitivity=mechanism.sensitivity / 2, epsilon=mechanism.epsilon, utility=mechanism.utility)
     assert loss(wrong, relation, rows_per_unit, k) > 1.01
@@ -95,8 +94,8 @@ def test_the_loss_of_a_majority_is_at_most_epsilon(relation, rows_per_unit):
     """For every pair of neighbours, and tight."""
     known = facts(relation, rows_per_unit, Boolean())
     question = MajorityAnswer("x", 1)
-    assert question.cost(known) == known.pure(1)
-    law = question._mechanism(known).law
+    assert question.prepare(known).cost == known.pure(1)
+    law = question.mechanism(known).law
     worst = max(
         float(law((a[1], a[0])).log_pmf(y) - law((b[1], b[0])).log_pmf(y))
         for a, b in pairs(relation, rows_per_unit, 2)
@@ -110,9 +109,9 @@ def test_answers_follow_the_law():
     counts = np.array([5, 4, 2])
     question, known = TopK("x", 1, 2), facts("add-remove")
     curator = Curator(SeededBits(11))
-    law = sequences(question._mechanism(known), counts.tolist(), 2)
+    law = sequences(question.mechanism(known), counts.tolist(), 2)
     names = [tuple(VALUES[i] for i in s) for s in law]
-    drawn = [tuple(question.answer([counts], known, curator).value.tolist()) for _ in range(4000)]
+    drawn = [tuple(question.prepare(known).answer([counts], curator).value.tolist()) for _ in range(4000)]
     seen = np.array([drawn.count(name) for name in names])
     p = np.exp(list(law.values()))
     assert p.sum() == pytest.approx(1)
@@ -144,7 +143,7 @@ def test_the_bound_on_the_shortfall_is_exact_for_the_worst_table(rate, outcomes)
 def test_the_bound_on_a_lost_majority_holds_on_both_sides(epsilon, step, relation):
     """The released answer trails by more than v rows with 5 % at the most."""
     v = _least(_Vote(epsilon, step), 0.05)
-    law = MajorityAnswer("x", epsilon)._mechanism(facts(relation, 1, Boolean())).law
+    law = MajorityAnswer("x", epsilon).mechanism(facts(relation, 1, Boolean())).law
     for lead in range(v + 1, v + 20):
         assert float(law((50, 50 + lead)).pmf(1)) <= 0.05
         assert float(law((50 + lead, 50)).pmf(0)) <= 0.05

@@ -14,7 +14,7 @@ from flou.central import Price
 from flou.central.moments.mean import MeanUncertainty
 from flou.central.moments.moment_noise import MomentNoise
 from flou.central.moments.total import TotalUncertainty
-from flou.central.public_facts import PublicFacts
+from flou.central.question import PublicFacts
 from flou.mechanisms import Laplace
 from flou.summaries.array.rows import ArrayRows
 from flou.summaries.moments import OF_MEANS, OF_TOTALS, MomentGrid, Moments

@@ -21,7 +21,7 @@ from flou.central import Price
 from flou.central.moments.mean import MeanUncertainty
 from flou.central.moments.moment_noise import MomentNoise, NoisyMoments
 from flou.central.moments.total import TotalUncertainty
-from flou.central.public_facts import PublicFacts
+from flou.central.question import PublicFacts
 from flou.summaries.moments import MomentGrid
 from flou.theory import least_favourable
 from flou.theory.least_favourable import beyond

@@ -18,7 +18,7 @@ from flou.bits import SeededBits
 from flou.central import Price, StandardDeviation, Table, Variance
 from flou.central.moments.bernstein import POWERS, UNIT, BernsteinGrid, BernsteinNoise, weights
 from flou.central.moments.variance import NoisyVariance
-from flou.central.public_facts import PublicFacts
+from flou.central.question import PublicFacts
 from flou.summaries.array.rows import ArrayRows
 from flou.theory.tails import accepted_end, two_sided
 from theory.noise_and_sampling import Spread
@@ -62,7 +62,7 @@ def test_neighbours_are_within_the_declared_sensitivity(relation, rows_per_unit,
     grid = BernsteinGrid.of("x", domain)
     mechanism = BernsteinNoise(grid, Price.of(1), facts).mechanism
     declared = mechanism.sensitivity
-    assert Variance("x", 1).cost(facts) == facts.pure(1)
+    assert Variance("x", 1).prepare(facts).cost == facts.pure(1)
 
     def vector(codes):
         return np.array(grid.vector(np.bincount(np.array(codes, dtype=int), minlength=domain.size)))
@@ -127,7 +127,7 @@ def covered(law, n, epsilon, relation, runs, shrink=1.0, of=("data", "population
         x = draw(generator, rows)
         table = Table(ArrayRows({"x": x}), schema(domain, relation), None, bits=bits)
         facts, question = table._facts(), Variance("x", epsilon)
-        draft = question.answer(table._rows.collect(question.requests(facts)), facts, table._curator(question, facts))
+        draft = table._answered([question.prepare(facts)])[0]
         truths = {"data": x.var(ddof=1), "population": variance}
         for which in of:
             low, high = getattr(draft.uncertainty, which)(0.95)
@@ -200,7 +200,7 @@ def test_yes_and_no_has_two_coordinates():
 def test_categories_have_no_variance():
     """The refusal comes before anything is read."""
     with pytest.raises(flou.InvalidParameter, match="categories"):
-        Variance("x", 1).cost(PublicFacts(Schema({"x": Categories(["a"])}), None))
+        Variance("x", 1).prepare(PublicFacts(Schema({"x": Categories(["a"])}), None))
 
 
 def test_tails_are_those_of_the_theory():

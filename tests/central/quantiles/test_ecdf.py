@@ -47,8 +47,9 @@ def noisy(records, relation, epsilon, grouped, cheaper):
     """The noise, and all counts that get it: those of the trees of all groups, as the question asks for them."""
     question, table = Ecdf("x", epsilon, by="g" if grouped else None), tiny(records, relation)
     facts = table._facts()
-    grid, tree = question._grid(facts), question.tree(facts)
-    found = np.atleast_2d(table._rows.collect(question.requests(facts))[0])
+    grid = question.grid(facts)
+    tree = question.tree(facts, grid)
+    found = np.atleast_2d(table._rows.collect(question.prepare(facts).requests)[0])
     every = np.concatenate([tree.counts(grid.counted(row)) for row in found])
     return Tree(0.5, epsilon=cheaper * tree.epsilon, **_shaped(tree)).noise(grid.cells), every
 
@@ -86,9 +87,9 @@ def test_what_is_released_are_these_counts(relation):
     table = opened(values, Integers(0, 9), relation, seed="same")
     release = table.ecdf("x", epsilon=1)
     question, facts = Ecdf("x", 1), table._facts()
-    grid = question._grid(facts)
+    grid = question.grid(facts)
     records = grid.counted(np.bincount(values, minlength=10))
-    tree = question.tree(facts)
+    tree = question.tree(facts, grid)
     alone = tree.distribution(records, SeededBits("same"))
     places = np.unique(alone.edges, return_index=True)[1][1:]
     assert release.value[:-1] == pytest.approx(alone.increasing[places[:-1]] / alone.total)
@@ -102,7 +103,8 @@ def test_what_a_changed_row_costs():
     capped = flou.open({"x": [0.5] * 8, "who": np.arange(8) // 4}, schema=people)
 
     def tree(table):
-        return Ecdf("x", 6).tree(table._facts())
+        question, facts = Ecdf("x", 6), table._facts()
+        return question.tree(facts, question.grid(facts))
 
     assert (tree(by_row).relation, tree(by_row).epsilon) == ("substitute", 6)
     narrowed = by_row.where(flou.column("x") > 0)

@@ -192,7 +192,8 @@ def test_what_a_changed_row_costs():
 
     def plan(one):
         question = flou.central.Quantiles("x", Fraction(1, 2), 6)
-        return question._plan(one._facts())
+        facts = one._facts()
+        return question._plan(facts, question._grid(facts).cells)
 
     assert (plan(opened).relation, plan(opened).epsilon) == ("substitute", 6)
     narrowed = opened.where(flou.column("x") > 10)

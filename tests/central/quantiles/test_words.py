@@ -9,8 +9,8 @@ import pytest
 
 import flou
 from flou.bits import SeededBits
-from flou.central.few_rows import few_rows
 from flou.central.quantiles.notes import NARROWER, UNPAID
+from flou.central.question import few_rows
 from flou.errors import InvalidParameter
 
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from flou.central.counts.noisy_counts import CountUncertainty, noisy_counts, possible
-from flou.central.price import Given, Price, PricedNoise, Sensitivity
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.price import Given, Price, PricedNoise, PricedQuestion, Sensitivity
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.parameters import Number
 from flou.release.uncertainty import Certain
 from flou.summaries.request import Counts, Sums
@@ -33,7 +33,7 @@ KNOWN = "Under substitution the number of all rows is public: this is it, withou
 
 
 @dataclass(frozen=True)
-class Count(Question):
+class Count(PricedQuestion):
     """How many rows there are, or how many every group of ``by`` has."""
 
     price: Price | Number
@@ -49,7 +49,7 @@ class Count(Question):
     def noise(self, facts: PublicFacts) -> PricedNoise:
         # substituting a row moves the count of a part by one at most: it enters, or it leaves
         alone = Sensitivity(facts.rows_per_unit, facts.rows_per_unit**2)
-        return Price.read(self.price).noise(alone if self.by is None else Sensitivity.of_rows(1, facts), facts)
+        return self._noise(alone if self.by is None else Sensitivity.of_rows(1, facts), facts)
 
     def prepare(self, facts: PublicFacts) -> Prepared:
         noise, by = self.noise(facts), self.by

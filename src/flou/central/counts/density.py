@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.bits import SeededBits
-from flou.central.price import Given, Noise, Price, PricedNoise, Sensitivity
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.price import Given, Noise, Price, PricedNoise, PricedQuestion, Sensitivity
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
 from flou.parameters import Number, integer
@@ -73,7 +73,7 @@ def largest(cells: int, terms: int) -> Sensitivity:
 
 
 @dataclass(frozen=True)
-class Density(Question):
+class Density(PricedQuestion):
     """The density of a column between its bounds, at equally spaced points."""
 
     column: str
@@ -97,7 +97,7 @@ class Density(Question):
         return cls(column, Price.of(epsilon, delta, rho), terms, points)
 
     def noise(self, facts: PublicFacts) -> PricedNoise:
-        return Price.read(self.price).noise(self._sensitivity(self.cosines(facts), facts), facts)
+        return self._noise(self._sensitivity(self.cosines(facts), facts), facts)
 
     def _code(self, facts: PublicFacts) -> tuple[Code, float, float]:
         domain = facts.domain(self.column)

@@ -18,8 +18,8 @@ from typing import Any
 
 from flou.central.counts.bins import for_histogram, names_of
 from flou.central.counts.noisy_counts import noisy_counts
-from flou.central.price import Given, Price, PricedNoise, Sensitivity
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.price import Given, Price, PricedNoise, PricedQuestion, Sensitivity
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.parameters import Number
 from flou.summaries.request import Code, Counts
 
@@ -27,7 +27,7 @@ __all__ = ["Histogram"]
 
 
 @dataclass(frozen=True)
-class Histogram(Question):
+class Histogram(PricedQuestion):
     """How many rows have each code of a column: equal bins of numbers, or every category; by group if asked."""
 
     column: str
@@ -51,7 +51,7 @@ class Histogram(Question):
         return cls(column, Price.of(epsilon, delta, rho), bins, by)
 
     def noise(self, facts: PublicFacts) -> PricedNoise:
-        return Price.read(self.price).noise(Sensitivity.of_rows(1, facts), facts)
+        return self._noise(Sensitivity.of_rows(1, facts), facts)
 
     def prepare(self, facts: PublicFacts) -> Prepared:
         code = Code(self.column, for_histogram(self.column, facts.domain(self.column), self.bins))

@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 from flou.arrays import Floats
 from flou.bits import Bits, SeededBits
 from flou.central.moments.moderate_bounds import require_moderate
-from flou.central.price import Noise, Price, Sensitivity
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.price import Noise, Price, PricedQuestion, Sensitivity
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.domain import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws import Law
-from flou.parameters import Number
 from flou.release.uncertainty import Interval as Ends
 from flou.summaries.request import Code, Sums
 
@@ -225,10 +224,8 @@ def between(replayed: Floats, level: float) -> Ends:
     return low, high
 
 
-class GramQuestion(Question):
+class GramQuestion(PricedQuestion):
     """A question that one noisy Gram matrix answers."""
-
-    price: Price | Number
 
     @abstractmethod
     def axes(self) -> tuple[str, ...]:

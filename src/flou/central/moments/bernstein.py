@@ -129,6 +129,10 @@ class BernsteinNoise(ColumnNoise):
         return self.price.noise(Sensitivity.of_rows(UNIT, self.facts), self.facts)
 
     @property
+    def sensitivity(self) -> Sensitivity:
+        return self._priced.sensitivity
+
+    @property
     def mechanism(self) -> Noise:
         return self._priced.mechanism
 

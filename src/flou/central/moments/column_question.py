@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from flou.arrays import Floats
 from flou.bits import Bits
 from flou.central.moments.moderate_bounds import require_moderate
-from flou.central.price import Given, Noise, Price
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question, few_rows
+from flou.central.price import Given, Noise, Price, PricedQuestion
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, few_rows
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.request import Code, Request
@@ -77,7 +77,7 @@ class ColumnUncertainty(NoiseAndSampling):
 
 
 @dataclass(frozen=True)
-class ColumnQuestion(Question):
+class ColumnQuestion(PricedQuestion):
     """One number of a column, of all rows or of every group of ``by``."""
 
     column: str

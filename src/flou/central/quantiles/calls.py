@@ -32,7 +32,7 @@ __all__ = [
 deciles = tuple(Fraction(i, 10) for i in range(1, 10))
 quartiles = tuple(Fraction(i, 4) for i in range(1, 4))
 FIVE = (Fraction(1, 20), *quartiles, Fraction(19, 20))  # of a box plot: the box, its middle, and the whiskers
-PARTS, MOST_PARTS = 100, 10_000  # equal ones, between which quantiles lie
+PARTS, MOST_PARTS = 100, 100_000  # equal ones, between which quantiles lie
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from rich.text import Text
 from flou.ask import STATISTICS, Answers, ask_file
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
+from flou.cli.template import filled_in
 from flou.errors import FlouError
 from flou.release.entries import Entry, entries
 from flou.release.price import cost_column, priced
 from flou.report import page
-from flou.template import filled_in
 
 __all__ = ["show_release"]
 

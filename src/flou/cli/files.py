@@ -8,7 +8,7 @@ from pathlib import Path
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
-__all__ = ["checked_out", "is_writable", "write"]
+__all__ = ["checked_out", "is_writable", "unwritable", "write"]
 
 
 def is_writable(out: Path) -> bool:
@@ -30,7 +30,7 @@ def checked_out(option: str, out: Path, ending: str, inputs: tuple[Path, ...] = 
     if any(out.exists() and out.samefile(path) for path in inputs if path.exists()):
         raise _refused(option, out, "be another file than those that are read", ending)
     if not is_writable(out):
-        raise _refused(option, out, "be a file that can be written", ending)
+        raise unwritable(option, out)
 
 
 def write(option: str, out: Path, text: str) -> None:
@@ -38,7 +38,12 @@ def write(option: str, out: Path, text: str) -> None:
     try:
         out.write_text(text, encoding="utf-8")
     except OSError:  # a full disk, say
-        raise _refused(option, out, "be a file that can be written", out.suffix) from None
+        raise unwritable(option, out) from None
+
+
+def unwritable(option: str, out: Path) -> InvalidParameter:
+    """What is said about a file that cannot be written."""
+    return _refused(option, out, "be a file that can be written", out.suffix)
 
 
 def _refused(option: str, out: Path, must: str, ending: str) -> InvalidParameter:

@@ -8,19 +8,7 @@ from pathlib import Path
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
-__all__ = ["checked_out", "is_writable", "unwritable", "write"]
-
-
-def is_writable(out: Path) -> bool:
-    """Whether a file can be written; it is left as it was."""
-    new = not os.path.lexists(out)
-    try:
-        out.open("ab").close()  # the only sure way to know
-        if new:
-            out.unlink()
-    except OSError:
-        return False
-    return True
+__all__ = ["checked_out", "unwritable", "write"]
 
 
 def checked_out(option: str, out: Path, ending: str, inputs: tuple[Path, ...] = ()) -> None:
@@ -29,7 +17,7 @@ def checked_out(option: str, out: Path, ending: str, inputs: tuple[Path, ...] = 
         raise _refused(option, out, f"end in {ending}", ending)
     if any(out.exists() and out.samefile(path) for path in inputs if path.exists()):
         raise _refused(option, out, "be another file than those that are read", ending)
-    if not is_writable(out):
+    if not _is_writable(out):
         raise unwritable(option, out)
 
 
@@ -52,3 +40,15 @@ def _refused(option: str, out: Path, must: str, ending: str) -> InvalidParameter
         "It is written at the end, after the privacy loss was spent, and no folder is made for it.",
         f"Pass a file in a folder of yours, for example {option} flou{ending}.",
     )
+
+
+def _is_writable(out: Path) -> bool:
+    """Whether a file can be written; it is left as it was."""
+    new = not os.path.lexists(out)
+    try:
+        out.open("ab").close()  # the only sure way to know
+        if new:
+            out.unlink()
+    except OSError:
+        return False
+    return True

@@ -20,7 +20,7 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
 	@touch $@
 
-demo: $(READY) ## private statistics with error bars on a made-up salary table
+demo: $(READY) ## private statistics of a made-up table, beside the truth
 	$(BIN)/flou demo
 
 test: $(READY) $(SPARK) ## all tests, those of Spark where Java is installed

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from cli.test_cli import plain, refused
 from flou import InvalidParameter, Schema, cli
-from flou.template import filled_in, parsed_types, template
+from flou.cli.template import filled_in, parsed_types, template
 
 NAMES = ["pay", "age", "home town", 'quo"te', "since", "member"]
 VALUES = ["77123.45", "83", "Zanzibar", "xyzzy", "2019-03-04", "true"]

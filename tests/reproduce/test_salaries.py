@@ -8,7 +8,7 @@ from scipy.interpolate import PchipInterpolator
 
 from flou.errors import InvalidParameter
 from flou.reproduce import salaries
-from flou.reproduce.salaries import DECILES, made_salaries
+from flou.reproduce.salaries import DECILES, DEPARTMENTS, made_salaries, made_staff
 
 PRINTED = (34902, 38574, 41848, 46862, 56844, 67121, 75254, 84751, 99637)
 TENTHS = np.arange(1, 10) / 10
@@ -97,3 +97,24 @@ def test_bad_rows(rows):
     """The number of rows is a positive whole number of a usual size."""
     with pytest.raises(InvalidParameter, match=r"^rows must be a whole number"):
         made_salaries(rows)
+
+
+def test_staff():
+    """The other columns have the same rows, stay within their bounds, and go with the salary."""
+    staff = made_staff(5000)
+    assert np.array_equal(staff["salary"], made_salaries(5000))
+    assert set(staff["department"].tolist()) == set(DEPARTMENTS)
+    assert (staff["age"].min(), staff["age"].max()) == (salaries.YOUNGEST, salaries.OLDEST)
+    assert np.corrcoef(staff["age"], staff["salary"])[0, 1] > 0.3
+    assert staff["salary"][staff["full_time"]].mean() > staff["salary"][~staff["full_time"]].mean()
+    means = {name: staff["salary"][staff["department"] == name].mean() for name in DEPARTMENTS}
+    assert max(means, key=means.get) == "research"
+    assert min(means, key=means.get) in {"kitchen", "garden"}
+
+
+def test_staff_of_any_size():
+    """One person is a table too, and the same seed gives the same one."""
+    for rows in (1, 2, 37):
+        staff = made_staff(rows, seed=5)
+        assert {name: len(values) for name, values in staff.items()} == dict.fromkeys(staff, rows)
+        assert all(np.array_equal(values, made_staff(rows, seed=5)[name]) for name, values in staff.items())

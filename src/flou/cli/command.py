@@ -26,7 +26,7 @@ Exact noise hides each person and keeps the picture.
 START = """
 [bold]Where to start[/bold]
 
-flou demo                 a count, a mean and a histogram of 400,000 salaries
+flou demo                 counts, means and deciles of a made-up table, with the truth beside them
 
 flou demo --epsilon 0.1   a tenth of the privacy loss, ten times the error
 

@@ -1,133 +1,266 @@
-"""``flou demo``: the main job in small, on made-up salaries."""
+"""``flou demo``: the statistics that users have, asked of a made-up table of staff.
+
+The lines of Python that are printed are the lines that are run. The truth stands beside every answer: the table is made
+up, so it may be shown.
+"""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
-from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from flou import demo
+import flou
 from flou.cli.command import app
-from flou.cli.files import is_writable
-from flou.errors import InvalidParameter, MissingExtra
-from flou.parameters import shown
-from flou.reproduce.salaries import made_salaries
+from flou.cli.files import checked_out, unwritable
+from flou.errors import BudgetExceeded, InvalidParameter, MissingExtra
+from flou.parameters import number, shown
+from flou.release.entries import Entry, entries
 
 __all__ = ["show_demo"]
 
+ABOUT = """
+Ask a made-up table of staff for private statistics: counts, means, deciles and a cross-tabulation.
+
+Every answer is printed with the line of Python that asks for it, its interval and the truth, which may be shown \
+because nobody in the table is real.
+"""
+
+INTRODUCTION = """\
+[bold]A made-up table of {rows:,} employees.[/bold] Every answer below has random noise in it, so that nobody can tell \
+from the answers whether any one person is in the table. [bold]Epsilon[/bold] is the price of an answer: a small \
+epsilon means much noise and little risk. The [bold]budget[/bold] is what all answers together may cost.
+
+First say what is public: the bounds and the categories of the columns. flou never reads them from the rows."""
+
+OPENING = """\
+import flou
+from flou.reproduce.salaries import made_staff
+
+schema = {{
+    "salary": flou.Interval(0, 300_000),
+    "department": flou.Categories(["care", "research", "administration"]),
+    "age": flou.Integers(18, 70),
+    "full_time": flou.Boolean(),
+}}
+staff = made_staff({rows:_})
+table = flou.open(staff, schema=schema, budget={budget})"""
+
+QUESTIONS = """
+Then ask. The [bold]95 % interval[/bold] says how far the noise may have moved an answer. The truth may stand beside \
+it because the table is made up; with real people nobody would see it."""
+
 NEXT = """\
-[bold]Run it again[/bold]: fresh noise, other answers. On real data, that costs again.
+[bold]Run it again[/bold]: the noise is fresh, and the answers differ. With real people that would cost again.
 
-[bold]What to read next[/bold]
-  flou demo --epsilon 0.1               less privacy loss, more error
-  flou demo --rows 2000 --epsilon 0.1   what that means for a small table
-  python -m pydoc flou.demo             how these answers and intervals are made
-  python -m pydoc flou                  the parts, for programs of your own"""
+[bold]What to try next[/bold]
+  flou demo --epsilon 0.1         a tenth of the risk, ten times the noise
+  flou demo --rows 1000           the same noise for a small table
+  flou demo --plot salaries.png   draw the mean salaries of the departments
+  flou schema yours.csv           begin with a table of your own"""
+
+Staff = dict[str, Any]
+DEPARTMENTS = ("care", "research", "administration")
 
 
-@app.command("demo")
+@dataclass(frozen=True)
+class Step:
+    """One question in words and in Python, its part of the budget in tenths, and the true answer."""
+
+    asked: str
+    code: str
+    tenths: int
+    truth: Callable[[Staff], Sequence[float]]
+
+    def line(self, budget: Decimal) -> str:
+        """The Python that asks for it."""
+        return self.code.format(epsilon=_written(budget * self.tenths / 10))
+
+
+STEPS = (
+    Step("How many people are there?", "table.count(epsilon={epsilon})", 1, lambda staff: [len(staff["age"])]),
+    Step(
+        "How many of them are 60 or older?",
+        'table.where(flou.column("age") >= 60).count(epsilon={epsilon})',
+        1,
+        lambda staff: [np.sum(staff["age"] >= 60)],
+    ),
+    Step(
+        "What do they earn on average?",
+        'table.mean("salary", epsilon={epsilon})',
+        2,
+        lambda staff: [_mean(staff["salary"])],
+    ),
+    Step(
+        "What do the lowest 10 %, 20 %, ... earn at most? The 50 % line is the median.",
+        'table.quantiles("salary", flou.deciles, epsilon={epsilon})',
+        3,
+        lambda staff: [np.sort(staff["salary"])[math.ceil(p * len(staff["salary"])) - 1] for p in flou.deciles],
+    ),
+    Step(
+        "What do they earn on average in each department?",
+        'table.group_by("department").mean("salary", epsilon={epsilon})',
+        2,
+        lambda staff: [_mean(staff["salary"][works]) for works in _departments(staff)],
+    ),
+    Step(
+        "How many work full time in each department, and how many do not?",
+        'table.group_by("department").histogram("full_time", epsilon={epsilon})',
+        1,
+        lambda staff: [
+            np.sum(works & (staff["full_time"] == full)) for works in _departments(staff) for full in (False, True)
+        ],
+    ),
+)
+SMALLEST = Fraction(1, 10**5)
+HEADS = ("  ", "answer", "95 % interval", "truth")
+HELD = {True: "[green]held[/green]", False: "[yellow]missed[/yellow]", None: ""}
+GAPS = 5 * 2 + len("missed")  # between the columns of an answer, and the mark in the last but one
+DRAWN = 4  # of the steps: the one that is drawn
+
+
+@app.command("demo", help=ABOUT)
 def show_demo(
-    rows: Annotated[int, typer.Option(help="How many salaries to make up.")] = 400_000,
-    epsilon: Annotated[float, typer.Option(help="What all the answers together cost.")] = 1,
-    out: Annotated[Path, typer.Option(help="Where to draw the plot, a PNG file.")] = Path("flou-demo.png"),
-    no_plot: Annotated[bool, typer.Option("--no-plot", help="Draw nothing.")] = False,
+    rows: Annotated[int, typer.Option(help="How many employees to make up.")] = 20_000,
+    epsilon: Annotated[float, typer.Option(help="The budget: what all answers together cost.")] = 1,
+    plot: Annotated[Path | None, typer.Option(help="Draw one of the answers as well, as a .png file.")] = None,
 ) -> None:
-    """Ask a made-up table of salaries for a count, a mean and a histogram."""
-    if not no_plot:
-        _check_out(out)
-    demo.Questions(epsilon)  # refused before the table is made
+    if plot is not None:
+        checked_out("--plot", plot, ".png")
+    if number("epsilon", epsilon) < SMALLEST:  # refused before the table is made
+        raise InvalidParameter(
+            f"epsilon must be at least {float(SMALLEST):g} here, got {shown(epsilon)}.",
+            "Below that the noise drowns every table that the demo can make.",
+            "Pass a larger number, for example --epsilon 0.1.",
+        )
     console = Console(highlight=False)
-    with Console(stderr=True).status("Making salaries and asking about them"):
-        answers = demo.ask(made_salaries(rows), epsilon=epsilon)
-    _print_answers(console, answers)
-    _print_histogram(console, answers.histogram)
-    cost = answers.cost
-    console.print(f"[bold]What it cost[/bold]: epsilon = {cost.epsilon:g} in total, proved. {cost.in_words()}\n")
-    if not no_plot:
-        _draw(console, answers, out)
+    budget = Decimal(f"{epsilon:.12g}")
+    opening = OPENING.format(rows=rows, budget=_written(budget))
+    known: dict[str, Any] = {}
+    with Console(stderr=True).status("Making up a table and asking about it"):
+        exec(opening, known)
+        releases = [eval(step.line(budget), known) for step in STEPS]
+
+    console.print("\n" + INTRODUCTION.format(rows=rows) + "\n")
+    _print_code(console, opening)
+    console.print(QUESTIONS)
+    held: list[bool] = []
+    for step, release in zip(STEPS, releases, strict=True):
+        console.print(f"\n[bold]{step.asked}[/bold]")
+        _print_code(console, step.line(budget))
+        held += _print_answer(console, release, step.truth(known["staff"]))
+    spent = known["table"].budget.spent
+    console.print(f"\n[bold]What it cost[/bold]: epsilon {_written(budget)}, the whole budget. {spent.in_words()}")
+    console.print(
+        f"[bold]How good it is[/bold]: {sum(held)} of {len(held)} intervals hold the truth. "
+        "Of 95 % intervals, one in twenty may miss it."
+    )
+    console.print("\n[bold]May I ask once more?[/bold]")
+    _print_refusal(console, STEPS[0].line(budget), known)
+    if plot is not None:
+        _draw(console, releases[DRAWN], plot)
     console.print(NEXT)
 
 
-def _check_out(out: Path) -> None:
-    """Refuse a file that could not be written, before anything is asked."""
-    if out.suffix.lower() != ".png":
-        raise _refused(out, "end in .png")
-    if not is_writable(out):
-        raise _refused(out, "be a file that can be written")
+def _print_code(console: Console, code: str) -> None:
+    """As an interactive session shows it."""
+    for line in code.splitlines():
+        prompt = "..." if line.startswith((" ", "}")) else ">>>"
+        console.print(Text(f"  {prompt} {line}" if line else "", style="cyan"), soft_wrap=True)
 
 
-def _refused(out: Path, must: str) -> InvalidParameter:
-    return InvalidParameter(
-        f"--out must {must}, got {shown(str(out))}.",
-        "The plot is one picture in the PNG format, and no folder is made for it.",
-        "Pass a file in a folder of yours, for example --out flou-demo.png, or --no-plot.",
-    )
-
-
-def _print_answers(console: Console, answers: demo.Answers) -> None:
-    count, mean, histogram = answers.count, answers.mean, answers.histogram
-    lower, upper = histogram.edges[0], histogram.edges[-1]
-    console.print(
-        f"\n{count.truth:,} made-up salaries, clamped to the public bounds {lower:,.0f} and {upper:,.0f} euros, and "
-        f"three questions that share epsilon = {answers.cost.epsilon:g}. A neighbouring table has one person more or "
-        f"less ({answers.cost.relation}). It is made-up data, so we may look at the truth.\n"
-    )
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("question", "answer", "95 % interval", "truth", "inside", "epsilon"):
-        table.add_column(name, justify="left" if name == "question" else "right", no_wrap=True)
-    for name, answer in (("count", count), ("mean, euros", mean)):
-        value, truth = (f"{number:,.{answer.digits}f}" for number in (answer.value, answer.truth))
-        numbers = (value, " to ".join(answer.between), truth)
-        table.add_row(name, *numbers, _inside(answer.holds), f"{answer.cost.epsilon:g}")
-    held, bars = sum(histogram.holds), len(histogram.holds)
-    numbers = (f"{bars} bars", f"each +- {histogram.error:,}", "")
-    table.add_row("histogram", *numbers, f"{held} of {bars}", f"{histogram.cost.epsilon:g}", end_section=True)
-    table.add_row("[bold]together", "", "", "", "", f"[bold]{answers.cost.epsilon:g}")
+def _print_answer(console: Console, release: flou.Release, truth: Sequence[float]) -> list[bool]:
+    """Every number with its interval and the truth, where there is one; which of the intervals hold it."""
+    lines = entries(release)
+    held = [_holds(entry, true) for entry, true in zip(lines, truth, strict=True)]
+    labels = ("",) if release.labels is None else release.labels
+    texts = [
+        (f"  {label}", entry.text, entry.between(entry.data), _true_text(true, entry))
+        for label, entry, true in zip(labels, lines, truth, strict=True)
+    ]
+    taken = sum(max(map(len, column)) for column in zip(HEADS, *texts, strict=True))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for place, head in enumerate((*HEADS, "", "")):
+        table.add_column(head, justify="left" if place in (0, 5) else "right", no_wrap=True)
+    for (label, answer, *rest), holds, strip in zip(texts, held, _strips(lines, console, taken + GAPS), strict=True):
+        table.add_row(label, f"[bold]{answer}", *rest, HELD[holds], strip)
     console.print(table)
-    console.print(
-        "\nThe mean is the noisy sum divided by the noisy count, so it pays for the sum only, and its interval inverts "
-        "the exact law of the two noises. The intervals of the bars hold all at once.\n"
-    )
+    if release.note:
+        console.print(Padding(Text(release.note, style="dim"), (0, 0, 0, 2)))
+    return [holds for holds in held if holds is not None]
 
 
-def _print_histogram(console: Console, histogram: demo.Histogram) -> None:
-    """One bar a line: solid up to the lower end of the interval, shaded up to the upper end."""
-    solid, shaded = ("#", "-") if console.options.ascii_only else ("█", "░")
-    longest = max(1, *(high for _, high in histogram.intervals))
-    width = min(max(console.width - 31 - 4 * max(len(f"{longest:,}"), 6), 8), 40)  # what the other columns leave
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("1000 euros", "", "people", "95 % interval", "truth", "inside"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
-    bins = zip(histogram.values, histogram.intervals, histogram.truths, histogram.holds, strict=True)
-    for (start, stop), (value, (low, high), truth, inside) in zip(pairwise(histogram.edges), bins, strict=True):
-        sure, perhaps = round(low * width / longest), round(high * width / longest)
-        bar = Text(solid * sure, style="cyan").append(shaded * (perhaps - sure), style="dim")
-        numbers = (f"{value:,}", f"{low:,} to {high:,}", f"{truth:,}", _inside(inside))
-        table.add_row(f"{start / 1000:g} to {stop / 1000:g}", bar, *numbers)
-    console.print(table)
-    console.print()
+def _holds(entry: Entry, true: float) -> bool | None:
+    """Whether the interval holds the truth, if there is any: nobody has no mean."""
+    return None if math.isnan(true) else entry.data[0] <= true <= entry.data[1]
 
 
-def _inside(holds: bool) -> str:
-    return "[green]yes[/green]" if holds else "[yellow]no[/yellow]"
+def _true_text(true: float, entry: Entry) -> str:
+    decimals = len(entry.text.partition(".")[2])
+    return "nobody" if math.isnan(true) else f"{true:,.{decimals}f}"
 
 
-def _draw(console: Console, answers: demo.Answers, out: Path) -> None:
+def _strips(lines: Sequence[Entry], console: Console, taken: int) -> list[Text]:
+    """Every interval on one scale, with the answer as a dot; nothing for a single number or a narrow terminal."""
+    width = min(console.width - taken, 40)
+    if len(lines) == 1 or width < 10:
+        return [Text() for _ in lines]
+    bar, dot = ("-", "o") if console.options.ascii_only else ("─", "●")
+    ends = [end for entry in lines for end in entry.data]
+    start, scale = min(ends), (width - 1) / ((max(ends) - min(ends)) or 1)
+
+    def drawn(entry: Entry) -> Text:
+        low, value, high = (round((x - start) * scale) for x in (entry.data[0], entry.value, entry.data[1]))
+        strip = " " * low + bar * (value - low) + dot + bar * (high - value)
+        return Text(strip.ljust(width), style="cyan")
+
+    return [drawn(entry) for entry in lines]
+
+
+def _print_refusal(console: Console, line: str, known: dict[str, Any]) -> None:
+    """The budget is spent, and the next question is refused."""
+    _print_code(console, line)
+    try:
+        eval(line, known)
+    except BudgetExceeded as error:
+        console.print(Padding(Text(f"BudgetExceeded: {error}", style="yellow"), (0, 0, 1, 2)))
+
+
+def _draw(console: Console, release: flou.Release, out: Path) -> None:
     try:
         with Console(stderr=True).status("Drawing"):
-            demo.draw(answers, out)
+            release.plot(out)
     except OSError:  # a full disk, say
-        raise _refused(out, "be a file that can be written") from None
+        raise unwritable("--plot", out) from None
     except MissingExtra as error:
         console.print(Panel(Text(str(error)), title="no plot", title_align="left", border_style="yellow"))
     else:
-        console.print(f"[bold]The plot[/bold]: {escape(str(out))}", soft_wrap=True)
-    console.print()
+        console.print(f"[bold]The picture[/bold], drawn by release.plot: {escape(str(out))}\n", soft_wrap=True)
+
+
+def _written(amount: Decimal) -> str:
+    """A number as people write it, for example 0.2."""
+    return f"{amount.normalize():f}"
+
+
+def _departments(staff: Staff) -> list[Any]:
+    """Who works in each department of the schema, and who in another one."""
+    listed = [staff["department"] == name for name in DEPARTMENTS]
+    return [*listed, ~np.any(listed, axis=0)]
+
+
+def _mean(values: Any) -> float:
+    return float(np.mean(values)) if len(values) else math.nan

@@ -18,11 +18,11 @@ from flou.ask import Answers, ask_file, form
 from flou.central.statistics import STATISTICS
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
+from flou.cli.template import filled_in
 from flou.errors import FlouError
 from flou.release.entries import Entry, entries
 from flou.release.price import cost_column, priced
 from flou.report import page
-from flou.template import filled_in
 
 __all__ = ["show_release"]
 

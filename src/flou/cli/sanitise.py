@@ -17,9 +17,9 @@ from rich.table import Table
 from flou.ask import epsilon_of
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
+from flou.cli.template import filled_in
 from flou.local import Sanitised, Sanitiser, sanitise
 from flou.parameters import choice
-from flou.template import filled_in
 
 __all__ = ["show_sanitise"]
 

@@ -11,9 +11,9 @@ from rich.markup import escape
 
 from flou.cli.command import app
 from flou.cli.files import checked_out, write
+from flou.cli.template import parsed_types, template
 from flou.errors import InvalidParameter
 from flou.parameters import shown
-from flou.template import parsed_types, template
 
 __all__ = ["show_schema"]
 

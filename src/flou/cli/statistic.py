@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flou.cli.template import filled_in
 from flou.domain.table import closest
 from flou.errors import FlouError, InvalidParameter
 from flou.parameters import shown
@@ -57,7 +58,7 @@ def statistic(
         given["column" if single else "columns"] = names[0] if single else names
     given |= {"formula": formula} if formula is not None else {}
     given |= {"covariance": covariance} if covariance is not None else {}
-    given |= {"schema": _schema(schema)} if schema is not None else {}
+    given |= {"schema": filled_in(schema)} if schema is not None else {}
     for key in given:
         if key not in known:
             raise InvalidParameter(
@@ -85,12 +86,6 @@ def statistic(
             "One of them is of another kind than it should be.",
             "Write numbers as they are, lists as [1,2,3], and texts without quotes.",
         ) from None
-
-
-def _schema(path: Path) -> Any:
-    from flou.template import filled_in
-
-    return filled_in(path)
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -12,16 +12,22 @@ Deciles  the row of rank r (0, 1, ...) belongs to tenth floor(10 r / rows) and s
          on both sides of its rank, and from 1000 rows on every usual definition of the empirical deciles
          gives the printed numbers
 Tails    nothing below 12,000, one salary in a hundred above 153,000, nothing above 285,000
+
+``made_staff`` adds what a table of staff has besides: a department, an age, and whether somebody works full time. All
+three go with the rank of the salary, as they do in life: engineers earn more than cooks, older people more than
+younger ones, full-time staff more than others. The document has no such columns.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from flou.arrays import Floats, Ints
 from flou.parameters import integer
 
-__all__ = ["DECILES", "made_salaries"]
+__all__ = ["DECILES", "DEPARTMENTS", "made_salaries", "made_staff"]
 
 
 DECILES = (34_902, 38_574, 41_848, 46_862, 56_844, 67_121, 75_254, 84_751, 99_637)
@@ -30,6 +36,17 @@ LOWEST, HIGHEST = 12_000, 285_000
 # The quantile function: shares of the table, and the salaries below which they lie.
 SHARES = (0, 0.02, 0.05, *(tenth / 10 for tenth in range(1, 10)), 0.95, 0.98, 0.99, 0.999, 0.9999, 1)
 PAY = (LOWEST, 22_000, 29_500, *DECILES, 114_000, 137_000, 153_000, 205_000, 248_000, HIGHEST)
+
+# Of each department: its share of the staff in the middle of the scale, and how much it grows towards the top.
+DEPARTMENTS = {
+    "care": (0.35, -0.5),
+    "research": (0.15, 2.0),
+    "administration": (0.20, 0.3),
+    "engineering": (0.18, 1.5),
+    "kitchen": (0.08, -2.5),
+    "garden": (0.04, -2.0),
+}
+YOUNGEST, OLDEST = 18, 67
 
 ON_SCALE, IN_THOUSANDS, IN_HUNDREDS = 0.50, 0.15, 0.10
 STEPS = np.round(LOWEST * 1.018 ** np.arange(178))  # the last one is just below HIGHEST
@@ -52,6 +69,26 @@ def made_salaries(rows: int = 400_000, seed: int = 1) -> Ints:
     pay = np.where((tenth > 0) & (50 * within < rows), low, pay)
     pay = np.where((tenth < 9) & (50 * within >= 49 * rows), high, pay)
     return generator.permutation(pay.astype(np.int64))
+
+
+def made_staff(rows: int = 20_000, seed: int = 1) -> dict[str, NDArray[Any]]:
+    """``rows`` employees with a salary, a department, an age, and whether they work full time."""
+    salary = made_salaries(rows, seed)
+    generator = np.random.default_rng([seed, rows])  # noqa: TID251 - made-up data, nothing to hide
+    rank = (np.argsort(np.argsort(salary + generator.random(rows))) + 0.5) / rows
+
+    shares, slopes = np.array(list(DEPARTMENTS.values())).T
+    weights = shares * np.exp(slopes * (rank[:, None] - 0.5))
+    drawn = generator.random(rows) * weights.sum(axis=1)
+    department = np.array(list(DEPARTMENTS))[(weights.cumsum(axis=1)[:, :-1] <= drawn[:, None]).sum(axis=1)]
+
+    age = np.rint(22 + 30 * rank**0.6 + 9 * generator.normal(size=rows)).astype(np.int64)
+    return {
+        "salary": salary,
+        "department": department,
+        "age": np.clip(age, YOUNGEST, OLDEST),
+        "full_time": generator.random(rows) < 0.55 + 0.4 * rank,
+    }
 
 
 def _monotone_cubic(x: Floats, y: Floats, at: Floats) -> Floats:

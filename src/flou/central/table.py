@@ -30,6 +30,7 @@ from flou.guarantee import Guarantee, PureDP
 from flou.guarantee.measure import agree
 from flou.parameters import Number, shown
 from flou.release import Certificate, Release
+from flou.release.blocks import Statement
 from flou.summaries.condition import Condition
 from flou.summaries.request import Request, Sums, codes_of
 from flou.summaries.rows import Rows, quiet
@@ -45,10 +46,10 @@ class _Chain:
         self.certificates: list[Certificate] = []
         self._lock = Lock()
 
-    def issue(self, blocks: Mapping[str, Mapping[str, Any]]) -> Certificate:
+    def issue(self, statement: Statement) -> Certificate:
         with self._lock:
             previous = self.certificates[-1].hash if self.certificates else None
-            self.certificates.append(Certificate.issue(blocks, previous=previous))
+            self.certificates.append(Certificate.issue(statement, previous=previous))
             return self.certificates[-1]
 
 

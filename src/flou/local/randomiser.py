@@ -30,6 +30,7 @@ class Randomiser(Mechanism):
     """Answers of a public ``domain`` become reports; one report costs epsilon for the person who gives it."""
 
     name: ClassVar[str]  # as it stands in files and on certificates
+    proof: ClassVar[str]  # the page that proves what a report costs, in docs/explanation/proofs
     domain: Domain
     guarantee: PureDP
 

@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["registry_entry"]
 
-FLAVOURS = {"pure": "Pure DP", "approx": "Approximate DP", "zcdp": "Zero-concentrated DP"}
+FLAVOURS = {"pure": "Pure DP", "approx": "Approximate DP", "zcdp": "Zero-concentrated DP", "none": "No DP"}
 MEASURES = {"pure": "max divergence", "approx": "smoothed max divergence", "zcdp": "zero-concentrated divergence"}
 
 

@@ -38,6 +38,7 @@ class Warner(FrequencyOracle):
     """Two categories, coded 0 and 1; give ``epsilon``, or the probabilities ``p`` and ``q`` of reporting 1."""
 
     name = "Warner"
+    proof = "randomised_response"
 
     def __init__(
         self,

@@ -43,6 +43,7 @@ SEEN = 8  # codes of a group for which the law is computed
 class DistributionRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds; ``smooth``: whether shares are smoothed."""
 
+    proof = "local_numbers"
     domain: Interval | Integers
 
     def __init__(self, domain: Any, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:

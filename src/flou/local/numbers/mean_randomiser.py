@@ -49,6 +49,7 @@ class Moments:
 class MeanRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds."""
 
+    proof = "local_numbers"
     domain: Interval | Integers
 
     def __init__(self, domain: Any, *, epsilon: Number, unit: str = "person") -> None:

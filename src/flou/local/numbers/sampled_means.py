@@ -46,6 +46,7 @@ class SampledMeans(Randomiser):
     """``domains``: a list of intervals, integers or pairs of bounds; a report has ``m`` rows (number, report)."""
 
     name = "sampled means"
+    proof = "local_numbers"
     domain: Vector
 
     def __init__(

@@ -47,6 +47,7 @@ class VectorDuchi(Randomiser):
     """``domains``: a list of intervals, integers or pairs of bounds; ``names``: what the numbers are called."""
 
     name = "vector Duchi"
+    proof = "local_numbers"
     domain: Vector
 
     def __init__(

@@ -25,7 +25,7 @@ from flou.errors import InvalidParameter
 from flou.laws import Bernoulli
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import nearest_shares
-from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.randomiser import whole_numbers
 from flou.mechanisms import RandomisedResponse
@@ -42,7 +42,7 @@ class Warner(FrequencyOracle):
 
     def __init__(
         self,
-        categories: Any = 2,
+        categories: Answers = 2,
         *,
         epsilon: Number | None = None,
         p: Number | None = None,

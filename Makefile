@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SPARK := $(if $(shell command -v java 2>/dev/null),.venv/spark)
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test coverage lint bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /	/' | expand -t 10
@@ -26,6 +26,9 @@ demo: $(READY) ## private statistics of a made-up table, beside the truth
 test: $(READY) $(SPARK) ## all tests, those of Spark where Java is installed
 	$(BIN)/python -m pytest --numprocesses=auto
 
+coverage: $(READY) $(SPARK) ## which lines of src no test runs; make coverage TESTS=tests/domain for a part
+	$(BIN)/python -m pytest --numprocesses=auto --cov --cov-report=term $(TESTS)
+
 lint: $(READY) ## style, types, and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,4 +43,4 @@ bench: $(READY) ## flou side by side with its peers, each in an environment of i
 	$(BIN)/python benchmarks/joint.py
 
 clean: ## remove the environments and caches
-	rm -rf .venv .venv-* benchmarks/.data .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-* benchmarks/.data .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.*

@@ -9,17 +9,18 @@ release    with its cost and a certificate that is chained to the one before
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
 from flou.bits import SYSTEM, Bits
 from flou.central.budget import Budget
 from flou.central.certify import blocks
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question, source_of
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.release import Certificate, Release
+from flou.release.blocks import Statement, source_of
 from flou.summaries.condition import Condition
 from flou.summaries.request import Sums, columns_of
 from flou.summaries.rows import Rows, quiet
@@ -34,10 +35,10 @@ class _Chain:
         self.certificates: list[Certificate] = []
         self._lock = Lock()
 
-    def issue(self, blocks: Mapping[str, Mapping[str, Any]]) -> Certificate:
+    def issue(self, statement: Statement) -> Certificate:
         with self._lock:
             previous = self.certificates[-1].hash if self.certificates else None
-            self.certificates.append(Certificate.issue(blocks, previous=previous))
+            self.certificates.append(Certificate.issue(statement, previous=previous))
             return self.certificates[-1]
 
 

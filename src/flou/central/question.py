@@ -17,27 +17,21 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, ClassVar, NoReturn
 
-from flou.bits import SYSTEM, Bits, SystemBits
+from flou.bits import SYSTEM, Bits
 from flou.central.counts.bins import names_of
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee, PureDP
 from flou.parameters import Number
 from flou.release import Uncertainty
+from flou.release.blocks import source_of
 from flou.release.release import Value
 from flou.summaries.request import Code, Reading
 from flou.summaries.rows import Rows, Spans, Tally
 
-__all__ = ["Curator", "Draft", "Prepared", "PublicFacts", "Question", "few_rows", "source_of"]
+__all__ = ["Curator", "Draft", "Prepared", "PublicFacts", "Question", "few_rows"]
 
 NAMED = 8  # groups that can be read in a line
-
-
-def source_of(bits: Bits) -> str:
-    """What a certificate says about the randomness."""
-    if isinstance(bits, SystemBits):
-        return "AES-256-CTR keyed by the operating system"
-    return "given by the caller: a test, not a release"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.arrays import Listed
 from flou.domain.column import checked_codes, column, each, is_numeric, real
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter
@@ -45,7 +46,7 @@ class Categories:
 
     def __init__(
         self,
-        values: Any,
+        values: Listed | NDArray[Any],
         *,
         other: bool = True,
         missing: Value | None = None,

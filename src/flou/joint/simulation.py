@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from flou.errors import InvalidParameter
 from flou.joint.agreement.policy import Policy
@@ -11,7 +11,34 @@ from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.program import Program
 from flou.joint.session import simulate as session
 
+if TYPE_CHECKING:
+    from flou.domain import Schema
+    from flou.joint.estimators.linear.linear import Covariance
+    from flou.joint.estimators.linear.linear_fit import LinearFit
+
 __all__ = ["simulate"]
+
+
+@overload
+def simulate(
+    tables: Sequence[Any] | Mapping[str, Any],
+    *,
+    formula: str,
+    schema: Schema | Mapping[str, Any] | None = None,
+    covariance: Covariance = "nonrobust",
+    policy: Policy | None = None,
+    **terms: Any,
+) -> LinearFit: ...
+
+
+@overload
+def simulate(
+    tables: Sequence[Any] | Mapping[str, Any],
+    program: Program,
+    *,
+    policy: Policy | None = None,
+    **terms: Any,
+) -> Any: ...
 
 
 def simulate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flou.release import Certificate, Release, Uncertainty
-from flou.release.accuracy import accuracy_of
+from flou.release import blocks as block
 
 if TYPE_CHECKING:
     from flou.local.aggregate import Aggregate
@@ -25,46 +25,52 @@ def certified(
 ) -> Release:
     """An estimate with its intervals; it costs nothing beyond what each respondent paid with the report."""
     cost = randomiser.guarantee
-    blocks: dict[str, dict[str, Any]] = {
-        "data": {"dataset": None, "reports": aggregate.people, "size_is_public": True},
-        "unit": {
-            "privacy_unit": cost.unit,
-            "neighbours": cost.relation,
-            "max_rows_per_unit": 1,
-            "bounds": {"answer": randomiser.domain.to_dict()},
-            "bounds_source": "public",
-            "enforcement": "one report a respondent",
-        },
-        "loss": {**cost.to_dict(), "composition": "one report a respondent", "cap": None},
-        "mechanism": {
-            "name": randomiser.name,
-            **randomiser.parameters(),
-            "sampler": "exact",
-            "random_source": "the respondent's",
-        },
-        "keys": {"group_keys": "public", "threshold": None, "unprotected_quantities": ["the number of reports"]},
-        "processing": {
-            "statistic": statistic,
-            "preprocessing": ["encoded on the public domain by the respondent"],
-            "postprocessing": list(postprocessing),
-            "touches_data_again": False,
-        },
-        "accuracy": accuracy_of(uncertainty),
-        "channels": {"float_policy": "reports and their sums are integers", "timing_policy": "not protected"},
-        "trust": {"model": "local", "parties": aggregate.people, "collusion_tolerated": "all others"},
-        "assurance": {"proof": "docs/explanation/proofs", "tests": "exhaustive on tiny domains"},
-        "words": {
-            "cost": cost.in_words(),
-            "not_protected": "That you answered, and what the statistics say about everyone.",
-        },
-    }
-    certificate = Certificate.issue(blocks, previous=None)
+    statement = block.Statement(
+        data=block.Data(dataset=None, schema_hash=None, size_is_public=True, facts={"reports": aggregate.people}),
+        unit=block.Unit(
+            privacy_unit=cost.unit,
+            neighbours=cost.relation,
+            bounds={"answer": randomiser.domain.to_dict()},
+            enforcement="one report a respondent",
+        ),
+        loss=block.Loss(cost=cost, composition="one report a respondent"),
+        mechanism=block.Mechanism(
+            name=randomiser.name,
+            sampler="exact",
+            random_source="the respondent's",
+            facts=randomiser.parameters(),
+        ),
+        keys=block.Keys(group_keys="public", unprotected_quantities=("the number of reports",)),
+        processing=block.Processing(
+            statistic=statistic,
+            preprocessing=("encoded on the public domain by the respondent",),
+            postprocessing=tuple(postprocessing),
+            reads="once, by the respondent; the estimate is made from reports alone",
+        ),
+        accuracy=block.Accuracy(
+            uncertainty=uncertainty, clipping="declared: answers outside of the public domain are moved into it"
+        ),
+        channels=block.Channels(
+            float_policy="reports and their sums are integers",
+            overflow_policy="excluded: at most 2^40 reports are added up, in 64 bits",
+            null_policy="declared in the domain, answer by answer",
+        ),
+        trust=block.Trust(model="local", parties=aggregate.people, collusion_tolerated="all others"),
+        assurance=block.Assurance(
+            proofs=(randomiser.proof,),
+            tests="exhaustive on tiny domains",
+            known_limits=("timing", "the device of the respondent", "reports that no randomiser made, if well formed"),
+        ),
+        words=block.Words(
+            cost=cost.in_words(), not_protected="That you answered, and what the statistics say about everyone."
+        ),
+    )
     return Release(
         statistic=statistic,
         column=None,
         value=value,
         cost=cost,
-        certificate=certificate,
+        certificate=Certificate.issue(statement),
         uncertainty=uncertainty,
         labels=labels,
     )

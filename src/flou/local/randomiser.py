@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flou.arrays import Ints
+from flou.arrays import Ints, Values
 from flou.bits import SYSTEM, Bits
 from flou.domain import Domain
 from flou.errors import InvalidData
@@ -30,6 +30,7 @@ class Randomiser(Mechanism):
     """Answers of a public ``domain`` become reports; one report costs epsilon for the person who gives it."""
 
     name: ClassVar[str]  # as it stands in files and on certificates
+    proof: ClassVar[str]  # the page that proves what a report costs, in docs/explanation/proofs
     domain: Domain
     guarantee: PureDP
 
@@ -41,7 +42,7 @@ class Randomiser(Mechanism):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.domain!r}, epsilon={shown(float(self.epsilon))})"
 
-    def randomise(self, values: Any, *, bits: Bits = SYSTEM) -> NDArray[Any]:
+    def randomise(self, values: Values, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         """One report for each answer, in the units of the domain: what leaves the respondent's device."""
         return self.sample(self.domain.encode(values), bits=bits)
 

@@ -15,25 +15,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flou.errors import InvalidData
+from flou.release.blocks import Statement
 from flou.version import __version__
 
 __all__ = ["VERSION", "Certificate", "verify_chain"]
 
 VERSION = 1
-BLOCKS = (
-    "id",
-    "data",
-    "unit",
-    "loss",
-    "mechanism",
-    "keys",
-    "processing",
-    "accuracy",
-    "channels",
-    "trust",
-    "assurance",
-    "words",
-)
 
 
 class Certificate(Mapping[str, Any]):
@@ -43,16 +30,20 @@ class Certificate(Mapping[str, Any]):
         self._text = _canonical(blocks)
 
     @classmethod
-    def issue(cls, blocks: Mapping[str, Mapping[str, Any]], *, previous: str | None) -> Certificate:
-        """A new certificate: the blocks, an identity, and the hash of the one before."""
+    def issue(cls, statement: Statement, *, previous: str | None = None, release: bytes | None = None) -> Certificate:
+        """A new certificate: what is stated, an identity, and the hash of the one before.
+
+        ``release`` is what several people who certify one release share, such as the hash of a transcript: their
+        certificates then have the same identity. Without it the identity is drawn at random.
+        """
         identity = {
             "certificate_version": VERSION,
-            "release_id": str(uuid.UUID(bytes=hashlib.sha256(_fresh()).digest()[:16], version=4)),
+            "release_id": str(uuid.UUID(bytes=hashlib.sha256(release or _fresh()).digest()[:16], version=4)),
             "created_utc": datetime.now(UTC).isoformat(timespec="seconds"),
             "previous_hash": previous,
             "software": {"name": "flou", "version": __version__},
         }
-        return cls({"id": identity, **{name: blocks.get(name, {}) for name in BLOCKS[1:]}})
+        return cls({"id": identity, **statement.to_dict()})
 
     def _tree(self) -> dict[str, Any]:
         tree: dict[str, Any] = json.loads(self._text)

@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["registry_entry"]
 
-FLAVOURS = {"pure": "Pure DP", "approx": "Approximate DP", "zcdp": "Zero-concentrated DP"}
+FLAVOURS = {"pure": "Pure DP", "approx": "Approximate DP", "zcdp": "Zero-concentrated DP", "none": "No DP"}
 MEASURES = {"pure": "max divergence", "approx": "smoothed max divergence", "zcdp": "zero-concentrated divergence"}
 
 
@@ -21,8 +21,7 @@ def registry_entry(certificate: Mapping[str, Any]) -> dict[str, Any]:
     identity, data, unit, loss = (blocks.get(name, {}) for name in ("id", "data", "unit", "loss"))
     mechanism, keys, processing = (blocks.get(name, {}) for name in ("mechanism", "keys", "processing"))
     measure = loss.get("measure", "")
-    stated = ("epsilon", "delta", "rho")
-    parameters = loss.get("parameters") or {name: loss[name] for name in stated if name in loss}
+    parameters = loss.get("parameters", {})
     statistic = " of ".join(word for word in (processing.get("statistic"), processing.get("column")) if word)
     software = identity.get("software", {})
     return {
@@ -40,7 +39,7 @@ def registry_entry(certificate: Mapping[str, Any]) -> dict[str, Any]:
             },
             "dp_flavor": {
                 "name": FLAVOURS.get(measure, measure),
-                "input_metric": unit.get("neighbours", ""),
+                "input_metric": unit.get("neighbours") or "",
                 "bound_on_input_distance": "1",
                 "output_measure": MEASURES.get(measure, ""),
                 "bound_on_output_distance": ", ".join(f"{name} = {value}" for name, value in parameters.items()),
@@ -84,8 +83,10 @@ def _domain(bounds: Mapping[str, Any]) -> str:
 
 
 def _unit(unit: Mapping[str, Any]) -> str:
+    if unit.get("neighbours") is None:
+        return ""
     rows = unit.get("max_rows_per_unit")
-    change = {"add-remove": "added or removed", "substitute": "replaced"}.get(unit.get("neighbours", ""), "changed")
+    change = {"add-remove": "added or removed", "substitute": "replaced"}.get(unit["neighbours"], "changed")
     most = f", which has at most {rows} row{'s' if rows != 1 else ''}" if rows and unit.get("unit_column") else ""
     return f"Neighbouring tables differ in one {unit.get('privacy_unit', 'row')} {change}{most}."
 

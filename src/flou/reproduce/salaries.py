@@ -23,6 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flou.arrays import Floats, Ints
 from flou.parameters import integer

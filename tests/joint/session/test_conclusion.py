@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -52,7 +54,7 @@ def test_arithmetic_that_fails_is_a_refusal(error):
         def result(self, _opened):
             raise error
 
-    for call in (lambda: next_ask(Stumbling(), []), lambda: concluded(Stumbling(), [], b"")):
+    for call in (lambda: next_ask(Stumbling(), []), lambda: concluded(SimpleNamespace(program=Stumbling()), [], b"")):
         with pytest.raises(ProtocolError, match="Nothing follows from these sums"):
             call()
     error = InvalidData("What.", "Why.", "Do.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from flou.guarantee import Guarantee
+from flou.release import Certificate
 
 __all__ = ["Fit", "Provenance"]
 
@@ -22,6 +23,7 @@ class Provenance:
     scalars: int  # numbers that were opened
     transcript: str  # the hash of everything that was opened and confirmed, hexadecimal
     guarantee: Guarantee | None  # None: the opened sums are exact
+    certificate: Certificate | None = field(default=None, compare=False, repr=False)  # dated by whoever issued it
 
     @property
     def privacy(self) -> str:
@@ -34,6 +36,11 @@ class Fit:
     """A result of several parties."""
 
     provenance: Provenance | None = None
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Everything public about the result; None before it is known how it came about."""
+        return None if self.provenance is None else self.provenance.certificate
 
     def with_provenance(self: F, provenance: Provenance) -> F:
         return dataclasses.replace(self, provenance=provenance)

@@ -103,6 +103,7 @@ class Program(ABC):
     """A statistic of the rows of several parties, as rounds of sums."""
 
     estimator: ClassVar[str]  # its name in a plan
+    proofs: ClassVar[tuple[str, ...]] = ("masked-sums",)  # the pages that prove what it promises
 
     @property
     @abstractmethod

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from flou.joint.estimators.program import Program
 from flou.parameters import choice
 
 __all__ = ["ESTIMATORS", "program_of", "program_type", "registered"]
+
+P = TypeVar("P", bound=Program)
 
 HERE = "flou.joint.estimators"
 ESTIMATORS = {  # where each lives
@@ -29,7 +31,7 @@ ESTIMATORS = {  # where each lives
 _known: dict[str, type[Program]] = {}
 
 
-def registered(program: type[Program]) -> type[Program]:
+def registered(program: type[P]) -> type[P]:
     """Make a statistic known under its name in plans."""
     _known[program.estimator] = program
     ESTIMATORS.setdefault(program.estimator, program.__module__)

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from flou.errors import instead
+from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.fit import Fit, Provenance
 from flou.joint.estimators.program import Ask, Opened, Program, not_of_rows
 from flou.joint.round.setting import Setting
+from flou.joint.session.certify import certificate_of
 
 __all__ = ["concluded", "confirmations", "next_ask"]
 
@@ -31,9 +33,10 @@ def next_ask(program: Program, opened: Sequence[Opened]) -> Ask | None:
         return program.next(opened)
 
 
-def concluded(program: Program, opened: Sequence[Opened], head: bytes) -> Fit:
+def concluded(plan: Plan, opened: Sequence[Opened], head: bytes) -> Fit:
     """The result of what was opened, with how it came about; ``head`` stands for all rounds."""
     with _of_rows():
-        fit: Fit = program.result(opened)
-    scalars = sum(one.ask.length for one in opened)
-    return fit.with_provenance(Provenance(opened[-1].parties, len(opened), scalars, head.hex(), program.guarantee))
+        fit: Fit = plan.program.result(opened)
+    scalars, cost = sum(one.ask.length for one in opened), plan.program.guarantee
+    issued = certificate_of(plan, opened, head)
+    return fit.with_provenance(Provenance(opened[-1].parties, len(opened), scalars, head.hex(), cost, issued))

@@ -162,7 +162,7 @@ class CoordinatorSession:
         confirmed = yield Step((number, "confirm"), head, state.there)
         self._enough_confirmed(state, confirmed)
         self.transcript.confirm(confirmed)
-        self.fit = concluded(self.plan.program, self.opened, head)
+        self.fit = concluded(self.plan, self.opened, head)
         same = near(state.setting.graph, confirmed)
         self._answer((number, "confirm"), Replies(confirmed, lambda party: {"confirmed": [*same(party).values()]}))
 

@@ -135,7 +135,7 @@ class PartySession:
         told = yield from self._say(head, (number + 1, "confirm"), {})
         self._check_confirmations(told, head, setting)
         self.memory.forget("secret/")
-        return concluded(program, self.opened, head)
+        return concluded(plan, self.opened, head)
 
     def _keys(self, number: int, place: bytes) -> RoundKeys:
         """The keys for a round, shown at this place before it."""

@@ -110,7 +110,7 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
         message.check(found.roster, head, "confirm")
     if len(confirmed) <= confirmations(setting):
         raise _false("Too few parties have confirmed the sums.")
-    return concluded(found.program, opened, head)
+    return concluded(found, opened, head)
 
 
 def _read(data: bytes | str | os.PathLike[str]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from flou.errors import InvalidData
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
-from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.packed import row_bytes, unpacked
 from flou.local.categories.subset_selection import uniform_subsets
 from flou.local.categories.support_uncertainty import SupportUncertainty
@@ -69,7 +69,7 @@ class DBitFlip(FrequencyOracle):
 
     name = "dBitFlip"
 
-    def __init__(self, categories: Any, *, epsilon: Number, d: int, unit: str = "person") -> None:
+    def __init__(self, categories: Answers, *, epsilon: Number, d: int, unit: str = "person") -> None:
         super().__init__(categories, epsilon=epsilon, unit=unit)
         integer("the number of categories", self.k, 2, MOST_BITS)
         self.d = integer("d", d, 1, self.k)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,8 +34,9 @@ from flou.local.randomiser import Randomiser
 from flou.parameters import Number, choice, integer
 from flou.release import Release
 
-__all__ = ["FrequencyOracle", "categories_of"]
+__all__ = ["Answers", "FrequencyOracle", "categories_of"]
 
+Answers: TypeAlias = int | list[Any] | tuple[Any, ...] | Domain  # how many there are, a list of them, or their domain
 
 MOST_CATEGORIES = 2**31
 
@@ -43,10 +44,12 @@ MOST_CATEGORIES = 2**31
 class FrequencyOracle(Randomiser):
     """``categories``: how many there are (answers are then 0..k-1), a list of them, or a domain."""
 
+    proof = "frequency_oracles"
+
     reason = ""  # why it was chosen, when ``frequencies`` chose it
     _marks: int | None = 1  # how many of the sums a report adds 1 to, if always as many
 
-    def __init__(self, categories: Any, *, epsilon: Number, unit: str = "person") -> None:
+    def __init__(self, categories: Answers, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(categories_of(categories), epsilon=epsilon, unit=unit)
 
     @property
@@ -152,7 +155,7 @@ class FrequencyOracle(Randomiser):
         return certified(self, aggregate, "shares", value, uncertainty, labels, (CONSISTENT[consistent],))
 
 
-def categories_of(categories: Any) -> Domain:
+def categories_of(categories: Answers) -> Domain:
     """A domain of categories: a number of them, a list, or a domain."""
     if isinstance(categories, Categories | Boolean | Integers | Pairs):
         domain: Domain = categories

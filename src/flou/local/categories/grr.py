@@ -35,6 +35,7 @@ class GRR(FrequencyOracle):
     """One of k categories: the true one with probability p, each other one with probability q."""
 
     name = "GRR"
+    proof = "randomised_response"
 
     @cached_property
     def mechanism(self) -> GeneralisedRandomisedResponse:

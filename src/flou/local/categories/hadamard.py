@@ -30,7 +30,7 @@ from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli, WeightedChoice
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
-from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.randomiser import whole_numbers
 from flou.parameters import Number, integer
 
@@ -45,7 +45,7 @@ class Hadamard(FrequencyOracle):
 
     name = "Hadamard response"
 
-    def __init__(self, categories: Any, *, epsilon: Number, unit: str = "person") -> None:
+    def __init__(self, categories: Answers, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(categories, epsilon=epsilon, unit=unit)
         integer("the number of categories", self.k, 2, MOST_ROWS - 1)
 

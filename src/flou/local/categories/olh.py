@@ -27,7 +27,7 @@ from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.laws import WeightedChoice
 from flou.local.aggregate import Aggregate
-from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.grr import gap_of_choice
 from flou.local.randomiser import whole_numbers
 from flou.mechanisms import GeneralisedRandomisedResponse
@@ -44,7 +44,7 @@ class OLH(FrequencyOracle):
 
     name = "OLH"
 
-    def __init__(self, categories: Any, *, epsilon: Number, g: int | None = None, unit: str = "person") -> None:
+    def __init__(self, categories: Answers, *, epsilon: Number, g: int | None = None, unit: str = "person") -> None:
         super().__init__(categories, epsilon=epsilon, unit=unit)
         options = _primes(self.k)
         if not options:

@@ -9,10 +9,9 @@ subset selection has k bits, and beyond ``report_bits`` the next best is taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from flou.errors import InvalidParameter
-from flou.local.categories.frequency_oracle import FrequencyOracle, categories_of
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle, categories_of
 from flou.local.categories.grr import GRR
 from flou.local.categories.hadamard import Hadamard
 from flou.local.categories.olh import OLH
@@ -47,7 +46,7 @@ class Comparison:
     report_bits: int
 
 
-def compare(categories: Any, *, epsilon: Number, unit: str = "person") -> tuple[Comparison, ...]:
+def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tuple[Comparison, ...]:
     """All oracles that can ask for so many categories, the one with the least variance first."""
     domain = categories_of(categories)
     found = []
@@ -65,7 +64,7 @@ def compare(categories: Any, *, epsilon: Number, unit: str = "person") -> tuple[
 
 
 def frequencies(
-    categories: Any, *, epsilon: Number, method: str = "auto", report_bits: int = REPORT_BITS, unit: str = "person"
+    categories: Answers, *, epsilon: Number, method: str = "auto", report_bits: int = REPORT_BITS, unit: str = "person"
 ) -> FrequencyOracle:
     """The oracle of this name, or the one with the least variance among those with short enough reports."""
     choice("method", method, ("auto", *METHODS))

@@ -30,7 +30,7 @@ from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
-from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.packed import (
     Rows,
     bit_counts,
@@ -102,7 +102,7 @@ class SubsetSelection(FrequencyOracle):
 
     name = "subset selection"
 
-    def __init__(self, categories: Any, *, epsilon: Number, omega: int | None = None, unit: str = "person") -> None:
+    def __init__(self, categories: Answers, *, epsilon: Number, omega: int | None = None, unit: str = "person") -> None:
         super().__init__(categories, epsilon=epsilon, unit=unit)
         integer("the number of categories", self.k, 2, MOST_BITS)
         best = best_size(self.k, float(self.epsilon))

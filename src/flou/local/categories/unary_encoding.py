@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
-from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.packed import Rows, bit_counts, checked_rows, packed_coins, put, unpacked
 from flou.parameters import Number, integer
 
@@ -60,7 +60,7 @@ class UnaryEncoding(FrequencyOracle):
 
     _marks = None
 
-    def __init__(self, categories: Any, *, epsilon: Number, unit: str = "person") -> None:
+    def __init__(self, categories: Answers, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(categories, epsilon=epsilon, unit=unit)
         integer("the number of categories", self.k, 2, MOST_BITS)
 

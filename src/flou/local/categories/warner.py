@@ -25,7 +25,7 @@ from flou.errors import InvalidParameter
 from flou.laws import Bernoulli
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import nearest_shares
-from flou.local.categories.frequency_oracle import FrequencyOracle
+from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.randomiser import whole_numbers
 from flou.mechanisms import RandomisedResponse
@@ -38,10 +38,11 @@ class Warner(FrequencyOracle):
     """Two categories, coded 0 and 1; give ``epsilon``, or the probabilities ``p`` and ``q`` of reporting 1."""
 
     name = "Warner"
+    proof = "randomised_response"
 
     def __init__(
         self,
-        categories: Any = 2,
+        categories: Answers = 2,
         *,
         epsilon: Number | None = None,
         p: Number | None = None,

@@ -28,7 +28,7 @@ from flou.domain import Integers, Interval
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.fit import Fit, LinearUncertainty, QuantileUncertainty
-from flou.local.numbers.scale import half_a_cell, numbers_of
+from flou.local.numbers.scale import Numbers, half_a_cell, numbers_of
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number, integer, open_probability
 from flou.release import Release
@@ -43,9 +43,10 @@ SEEN = 8  # codes of a group for which the law is computed
 class DistributionRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds; ``smooth``: whether shares are smoothed."""
 
+    proof = "local_numbers"
     domain: Interval | Integers
 
-    def __init__(self, domain: Any, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
+    def __init__(self, domain: Numbers, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
         super().__init__(numbers_of(domain, usual=1024), epsilon=epsilon, unit=unit)
         self.smooth = bool(smooth)
 

@@ -24,7 +24,7 @@ from flou.domain import Integers, Interval
 from flou.laws.normal import ndtri
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.scale import ends, half_a_cell, numbers_of
+from flou.local.numbers.scale import Numbers, ends, half_a_cell, numbers_of
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number
 from flou.release import Release
@@ -49,9 +49,10 @@ class Moments:
 class MeanRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds."""
 
+    proof = "local_numbers"
     domain: Interval | Integers
 
-    def __init__(self, domain: Any, *, epsilon: Number, unit: str = "person") -> None:
+    def __init__(self, domain: Numbers, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(numbers_of(domain), epsilon=epsilon, unit=unit)
 
     @property

@@ -31,6 +31,7 @@ from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.mean_of import mean_of
 from flou.local.numbers.mean_randomiser import MeanRandomiser, MeanUncertainty, Moments
+from flou.local.numbers.scale import Numbers
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, integer
@@ -46,11 +47,12 @@ class SampledMeans(Randomiser):
     """``domains``: a list of intervals, integers or pairs of bounds; a report has ``m`` rows (number, report)."""
 
     name = "sampled means"
+    proof = "local_numbers"
     domain: Vector
 
     def __init__(
         self,
-        domains: Sequence[Any],
+        domains: Sequence[Numbers],
         *,
         epsilon: Number,
         m: int | None = None,

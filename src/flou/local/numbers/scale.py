@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
+from flou.arrays import Bounds
 from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
 
-__all__ = ["MOST_CODES", "ends", "half_a_cell", "numbers_of"]
+__all__ = ["MOST_CODES", "Numbers", "ends", "half_a_cell", "numbers_of"]
+
+Numbers: TypeAlias = Interval | Integers | Bounds  # how the public domain of a number is given
 
 MOST_CODES = 2**18  # the squares of reports, summed over 2^40 of them in two halves, stay within 64 bits
 USUAL_CELLS = 2**16
 
 
-def numbers_of(domain: Any, *, most: int = MOST_CODES, usual: int = USUAL_CELLS) -> Interval | Integers:
+def numbers_of(domain: Numbers, *, most: int = MOST_CODES, usual: int = USUAL_CELLS) -> Interval | Integers:
     """An interval or integers: such a domain itself, or a pair of bounds, which is cut into ``usual`` cells."""
     if isinstance(domain, list | tuple) and len(domain) == 2:
         domain = Interval(*domain, cells=usual)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from flou.domain import Integers, Interval
 from flou.errors import InvalidData, InvalidParameter
-from flou.local.numbers.scale import numbers_of
+from flou.local.numbers.scale import Numbers, numbers_of
 
 __all__ = ["Vector", "names_of"]
 
@@ -19,7 +19,7 @@ __all__ = ["Vector", "names_of"]
 class Vector:
     """A domain whose rows are vectors: column j holds numbers of the j-th of ``domains``."""
 
-    def __init__(self, domains: Sequence[Any]) -> None:
+    def __init__(self, domains: Sequence[Numbers]) -> None:
         if not isinstance(domains, list | tuple) or len(domains) < 2:
             raise InvalidParameter(
                 "Several numbers need a list of at least two domains.",

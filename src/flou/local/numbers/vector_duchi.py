@@ -32,6 +32,7 @@ from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.mean_randomiser import MeanUncertainty, Moments, nothing
+from flou.local.numbers.scale import Numbers
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, integer
@@ -47,11 +48,12 @@ class VectorDuchi(Randomiser):
     """``domains``: a list of intervals, integers or pairs of bounds; ``names``: what the numbers are called."""
 
     name = "vector Duchi"
+    proof = "local_numbers"
     domain: Vector
 
     def __init__(
         self,
-        domains: Sequence[Any],
+        domains: Sequence[Numbers],
         *,
         epsilon: Number,
         names: Sequence[str] | None = None,

@@ -32,6 +32,8 @@ __all__ = ["WindowRandomiser", "below_each"]
 class WindowRandomiser(Randomiser):
     """Reports 0..``cells`` - 1, of which those in the answer's window are e^``rate`` times as likely as the others."""
 
+    proof = "local_numbers"
+
     @property
     @abstractmethod
     def cells(self) -> int:

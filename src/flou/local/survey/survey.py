@@ -70,6 +70,7 @@ class Item:
         """What a respondent's side runs."""
         if self.statistic == "shares":
             return frequencies(self.domain, epsilon=epsilon, method=self.method)
+        assert isinstance(self.domain, Interval | Integers)  # see above: other domains have shares only
         if self.statistic == "mean":
             return mean_of(self.domain, epsilon=epsilon, method=self.method)
         return SquareWave(self.domain, epsilon=epsilon)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from flou.bits import Bits, SystemBits
+from flou.bits import Bits
 from flou.guarantee import PureDP
 from flou.local.tables.sanitiser import Sanitiser
 from flou.release import Certificate
+from flou.release import blocks as block
 
 __all__ = ["Sanitised", "certificate_of"]
 
@@ -51,53 +52,43 @@ def certificate_of(sanitiser: Sanitiser, rows: int, dropped: tuple[str, ...], bi
         name: {"name": cell.randomiser.name, **cell.randomiser.parameters(), "merged_codes": cell.merged}
         for name, cell in sanitiser.cells.items()
     }
-    blocks: dict[str, dict[str, Any]] = {
-        "data": {"dataset": schema.name, "rows": rows, "size_is_public": True, "schema_hash": schema.hash},
-        "unit": {
-            "privacy_unit": cost.unit,
-            "neighbours": cost.relation,
-            "max_rows_per_unit": schema.max_rows_per_unit,
-            "bounds": {name: domain.to_dict() for name, domain in schema.columns.items()},
-            "bounds_source": "public",
-            "enforcement": "every cell is randomised by itself" + ("" if schema.unit is None else "; rows are capped"),
-        },
-        "loss": {
-            **cost.to_dict(),
-            "budget": sanitiser.budget,
-            "columns": len(schema),
-            "epsilon_per_cell": str(sanitiser.share),
-            "composition": "the cells of a person are randomised independently: their losses add up",
-            "cap": None,
-        },
-        "mechanism": {"name": "sanitiser", "columns": columns, "sampler": "exact", "random_source": _source(bits)},
-        "keys": {
-            "group_keys": "public",
-            "threshold": None,
-            "unprotected_quantities": ["the number of rows", "the order of the rows"],
-        },
-        "processing": {
-            "statistic": "table",
-            "preprocessing": ["encoded on the public domains; missing values count as their public value"],
-            "postprocessing": [f"left out: {name}" for name in dropped],
-            "touches_data_again": False,
-        },
-        "accuracy": {},
-        "channels": {"float_policy": "codes are integers", "timing_policy": "not protected"},
-        "trust": {"model": "local", "parties": rows, "collusion_tolerated": "all others"},
-        "assurance": {"proof": "docs/explanation/proofs", "tests": "exhaustive on tiny tables"},
-        "words": {
-            "cost": f"{_sentence(sanitiser.in_words())} {cost.in_words()}",
-            "not_protected": "That somebody is in the table, and what the rows say about everyone.",
-        },
-    }
-    return Certificate.issue(blocks, previous=None)
-
-
-def _source(bits: Bits) -> str:
-    """Where the randomness came from."""
-    if isinstance(bits, SystemBits):
-        return "AES-256-CTR keyed by the operating system"
-    return "given by the caller: a test, not a release"
+    statement = block.Statement(
+        data=block.Data(dataset=schema.name, schema_hash=schema.hash, size_is_public=True, facts={"rows": rows}),
+        unit=replace(
+            block.Unit.of_schema(schema),
+            privacy_unit=cost.unit,
+            neighbours=cost.relation,
+            enforcement="every cell is randomised by itself" + ("" if schema.unit is None else "; rows are capped"),
+        ),
+        loss=block.Loss(
+            cost=cost,
+            composition="the cells of a person are randomised independently: their losses add up",
+            facts={"budget": sanitiser.budget, "columns": len(schema), "epsilon_per_cell": str(sanitiser.share)},
+        ),
+        mechanism=block.Mechanism(
+            name="sanitiser", sampler="exact", random_source=block.source_of(bits), facts={"columns": columns}
+        ),
+        keys=block.Keys(group_keys="public", unprotected_quantities=("the number of rows", "the order of the rows")),
+        processing=block.Processing(
+            statistic="table",
+            preprocessing=("encoded on the public domains; missing values count as their public value",),
+            postprocessing=tuple(f"left out: {name}" for name in dropped),
+            reads="once, row by row; each cell is randomised as it is read",
+        ),
+        accuracy=block.Accuracy(uncertainty=None, notes="A statistic of the table has the error of its randomisers."),
+        channels=block.Channels(
+            float_policy="codes are integers", overflow_policy="excluded: nothing is added up, cells are codes"
+        ),
+        trust=block.Trust(model="local", parties=rows, collusion_tolerated="all others"),
+        assurance=block.Assurance(
+            proofs=tuple(cell.randomiser.proof for cell in sanitiser.cells.values()), tests="exhaustive on tiny tables"
+        ),
+        words=block.Words(
+            cost=f"{_sentence(sanitiser.in_words())} {cost.in_words()}",
+            not_protected="That somebody is in the table, and what the rows say about everyone.",
+        ),
+    )
+    return Certificate.issue(statement)
 
 
 def _sentence(words: str) -> str:

@@ -112,6 +112,7 @@ class PrivateHistogram(Program):
     """How many rows fall into each bin, or have each of the public categories, with noise."""
 
     estimator = "private histogram"
+    proofs = ("masked-sums", "joint-noise")
 
     def __init__(
         self,

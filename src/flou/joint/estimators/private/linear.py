@@ -68,6 +68,7 @@ class PrivateLinearRegression(Program):
     """Least squares from one noisy Gram matrix over all parties."""
 
     estimator = "private ols"
+    proofs = ("masked-sums", "joint-noise")
 
     def __init__(
         self,

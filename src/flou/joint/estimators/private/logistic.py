@@ -91,6 +91,7 @@ class PrivateLogisticRegression(Program):
     """The likelihood of a response of zeros and ones, climbed with noisy steps."""
 
     estimator = "private logit"
+    proofs = ("masked-sums", "joint-noise")
 
     def __init__(
         self,

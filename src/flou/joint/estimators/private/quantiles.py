@@ -46,6 +46,7 @@ class PrivateQuantiles(Program):
     """Quantiles of a column from a noisy tree of counts, with intervals for those of the rows."""
 
     estimator = "private quantiles"
+    proofs = ("masked-sums", "joint-noise")
 
     def __init__(
         self,

@@ -31,7 +31,6 @@ from flou.central.priced_question import PricedQuestion
 from flou.central.public_facts import PublicFacts
 from flou.central.question import Draft
 from flou.central.sensitivity import Sensitivity
-from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws.law import Floats
 from flou.parameters import Number, integer
@@ -93,16 +92,14 @@ class Density(PricedQuestion):
 
     def _code(self, facts: PublicFacts) -> tuple[Code, float, float]:
         domain = facts.domain(self.column)
-        if isinstance(domain, Integers):
-            missing = float(domain.lower + domain.missing_code)
-            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
-        if not isinstance(domain, Interval):
+        if not domain.measured:
             raise InvalidParameter(
                 f"Column {self.column!r} has no density.",
                 "Only numbers between bounds have one.",
                 "Ask for its histogram.",
             )
-        return Code(self.column, domain.fine(CELLS.bit_length() - 1)), domain.lower, domain.upper
+        around = domain.interval
+        return Code(self.column, around.fine(CELLS.bit_length() - 1)), around.lower, around.upper
 
     def _terms(self, facts: PublicFacts) -> int:
         if self.terms is not None:
@@ -157,7 +154,7 @@ class Density(PricedQuestion):
                 on=f" on {series.size} cosine sums",
                 grid=f"{CELLS} cells, 2^-20 of a row",
             ),
-            labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, self.points).tolist()),
+            labels=facts.domain(self.column).printed(np.linspace(lower, upper, self.points)),
             note=f"The band is about a series of {series.size} cosines; what it leaves out is not in the band.",
             postprocessing=("cosine series", "negative values as 0"),
         )

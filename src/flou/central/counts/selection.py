@@ -27,7 +27,6 @@ from flou.central.counts.bins import binned, names_of
 from flou.central.curator import Curator
 from flou.central.public_facts import PublicFacts
 from flou.central.question import Draft, Question
-from flou.domain import Boolean
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.mechanisms import Majority, PermuteAndFlip
@@ -124,8 +123,7 @@ class MajorityAnswer(Question):
     proof = "majority"
 
     def cost(self, facts: PublicFacts) -> Guarantee:
-        domain = facts.domain(self.column)
-        if not isinstance(domain, Boolean):
+        if not facts.domain(self.column).binary:
             raise InvalidParameter(
                 f"Column {self.column!r} does not hold yes and no.",
                 "A majority is taken between two answers.",

@@ -31,7 +31,7 @@ from flou.central.price import Noise, Price
 from flou.central.priced_question import PricedQuestion
 from flou.central.public_facts import PublicFacts
 from flou.central.sensitivity import Sensitivity
-from flou.domain import Boolean, Categories, Integers, Interval
+from flou.domain import Domain, require_numbers
 from flou.errors import InvalidParameter
 from flou.laws import Law
 from flou.laws.law import Floats
@@ -55,23 +55,12 @@ class Axis:
     half: float
 
     @classmethod
-    def of(cls, column: str, domain: Any) -> Axis:
-        if isinstance(domain, Categories):
-            raise InvalidParameter(
-                f"Column {column!r} holds categories, which have no covariance.",
-                "Only numbers can be multiplied.",
-                "Use interval, integer or boolean columns.",
-            )
-        if isinstance(domain, Integers) and domain.size > CELLS:
-            missing = float(domain.lower + domain.missing_code)
-            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
-        if isinstance(domain, Interval):
-            grid = domain.fine(CELLS.bit_length() - 1)
-            return cls(Code(column, grid), CELLS, (domain.lower + domain.upper) / 2, (domain.upper - domain.lower) / 2)
-        if isinstance(domain, Boolean):
-            return cls(Code(column, domain), 1, 0.5, 0.5)
-        last = domain.size - 1
-        return cls(Code(column, domain), max(last, 1), domain.lower + last / 2, max(last, 1) / 2)
+    def of(cls, column: str, domain: Domain) -> Axis:
+        numbers = require_numbers(column, domain, "covariance", "Only numbers can be multiplied.")
+        own = numbers.discrete and numbers.size <= CELLS
+        low, high = numbers.bounds if own else numbers.interval.bounds
+        grid = numbers if own else numbers.interval.fine(CELLS.bit_length() - 1)
+        return cls(Code(column, grid), numbers.size - 1 if own else CELLS, (low + high) / 2, (high - low) / 2)
 
     @property
     def last(self) -> int:

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from flou.domain import Integers as Wholes
-from flou.domain import Interval
+from flou.domain import Numbers
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.em import Floats
@@ -45,7 +44,7 @@ SEEN = 8  # codes of a group for which the law is computed
 class DistributionRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds; ``smooth``: whether shares are smoothed."""
 
-    domain: Interval | Wholes
+    domain: Numbers
 
     def __init__(self, domain: Any, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
         super().__init__(numbers_of(domain, usual=1024), epsilon=epsilon, unit=unit)
@@ -95,10 +94,7 @@ class DistributionRandomiser(Randomiser):
     @cached_property
     def _edges(self) -> Floats:
         """The ends of the groups in the units of the domain."""
-        starts = -(-np.arange(self.groups + 1) * self.domain.size // self.groups)
-        if isinstance(self.domain, Interval):
-            return np.asarray(self.domain.lower + self.domain.step * starts, dtype=np.float64)
-        return np.asarray(self.domain.lower - 0.5 + starts, dtype=np.float64)
+        return self.domain.places(-(-np.arange(self.groups + 1) * self.domain.size // self.groups))
 
     def estimated(self, aggregate: Aggregate) -> Release:
         return self.histogram(aggregate)

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Integers as Wholes
-from flou.domain import Interval
+from flou.domain import Numbers
 from flou.laws.normal import ndtri
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
@@ -50,7 +49,7 @@ class Moments:
 class MeanRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds."""
 
-    domain: Interval | Wholes
+    domain: Numbers
 
     def __init__(self, domain: Any, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(numbers_of(domain), epsilon=epsilon, unit=unit)
@@ -106,7 +105,7 @@ class MeanUncertainty(NoiseAndSampling):
     alone: bool = False
 
     @classmethod
-    def of(cls, moments: list[Moments], domains: list[Interval | Wholes]) -> MeanUncertainty:
+    def of(cls, moments: list[Moments], domains: list[Numbers]) -> MeanUncertainty:
         """The same in the units of the domains."""
         low, high = np.array([ends(domain) for domain in domains]).T
         half = (high - low) / 2

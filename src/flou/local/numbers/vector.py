@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Integers, Interval
+from flou.domain import Domain, Numbers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.numbers.scale import numbers_of
 
 __all__ = ["Vector", "names_of"]
 
 
-class Vector:
+class Vector(Domain):
     """A domain whose rows are vectors: column j holds numbers of the j-th of ``domains``."""
 
     def __init__(self, domains: Sequence[Any]) -> None:
@@ -26,7 +26,7 @@ class Vector:
                 "Each number has its own public bounds.",
                 "Pass for example [(0, 100), (18, 65)]; for one number use flou.local.mean_of.",
             )
-        self.domains: tuple[Interval | Integers, ...] = tuple(numbers_of(domain) for domain in domains)
+        self.domains: tuple[Numbers, ...] = tuple(numbers_of(domain) for domain in domains)
 
     def __repr__(self) -> str:
         return f"Vector({list(self.domains)!r})"

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM, Bits
-from flou.domain import Domain, Interval, domain_from_dict, toml
-from flou.domain import Integers as Wholes
+from flou.domain import Domain, domain_from_dict, toml
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
@@ -54,10 +53,9 @@ class Item:
     method: str = "auto"
 
     def __post_init__(self) -> None:
-        numbers = isinstance(self.domain, Interval | Wholes)
-        stated = self.statistic or ("mean" if numbers else "shares")
+        stated = self.statistic or ("mean" if self.domain.measured else "shares")
         choice("statistic", stated, STATISTICS)
-        if isinstance(self.domain, Interval) if stated == "shares" else not numbers:
+        if not (self.domain.discrete if stated == "shares" else self.domain.measured):
             raise InvalidParameter(
                 f"The statistic {stated!r} does not go with this type of answer.",
                 "Categories have shares; numbers have a mean or a distribution; whole numbers have all of them.",

@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from flou.bits import SYSTEM, Bits
-from flou.domain import Domain, Interval, Schema
+from flou.domain import Domain, Schema
 from flou.domain import Integers as Wholes
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
@@ -64,7 +64,7 @@ class Cell:
 
     @classmethod
     def of(cls, domain: Domain, epsilon: Fraction, method: str, unit: str) -> Cell:
-        if not isinstance(domain, Interval | Wholes):
+        if not domain.measured:
             return cls(domain, GRR(domain, epsilon=epsilon, unit=unit))
         if domain.size > MOST_CODES:
             raise InvalidParameter(

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Categories, Schema
+from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column, public_levels
 from flou.joint.estimators.design.contrasts import scoped_terms
@@ -145,8 +145,8 @@ class Design:
     def _is_category(self, factor: Factor) -> bool:
         if factor.category or not factor.expression.is_column:
             return factor.category
-        known = {} if self.schema is None else self.schema.columns
-        return isinstance(known.get(factor.expression.columns[0]), Categories)
+        domain = None if self.schema is None else self.schema.columns.get(factor.expression.columns[0])
+        return domain is not None and domain.numbers is None
 
     def _made(self) -> list[DesignColumn]:
         factors = {factor.text: factor for term in self._formula.terms for factor in term}

@@ -104,10 +104,9 @@ class Cells(Rule):
     missing_code: int = field(init=False)
 
     def __post_init__(self) -> None:
-        last = min(int(self._quotients(np.array([self.upper]))[0]), self.cells - 1)
-        object.__setattr__(self, "last", last)
-        missing = self._clipped(self._quotients(np.array([self.missing])))
-        object.__setattr__(self, "missing_code", int(missing[0]))
+        top, missing = self._quotients(np.array([self.upper, self.missing])).tolist()
+        object.__setattr__(self, "last", min(int(top), self.cells - 1))
+        object.__setattr__(self, "missing_code", int(min(max(missing, 0.0), self.last)))
 
     @property
     def size(self) -> int:

@@ -67,10 +67,9 @@ class MomentGrid:
         last, (low, high) = numbers.size - 1, numbers.bounds
         if numbers.discrete and last <= MOST_EXACT:
             return cls(column, numbers, low, high, high - low, last**2, last**2, 0.0, True)
-        low, high = numbers.interval.bounds
         grid, unit = numbers.interval.fine(cells.bit_length() - 1), 2 * cells
         bound = unit + unit // STEPS + unit // LARGEST + 4
-        return cls(column, grid, low, high, grid.step * cells, unit, bound, grid.step * HALF_A_CELL, False)
+        return cls(column, grid, *grid.bounds, grid.step * cells, unit, bound, grid.step * HALF_A_CELL, False)
 
     @property
     def spreads(self) -> bool:

@@ -58,9 +58,9 @@ class Axis:
     def of(cls, column: str, domain: Domain) -> Axis:
         numbers = require_numbers(column, domain, "covariance", "Only numbers can be multiplied.")
         own = numbers.discrete and numbers.size <= CELLS
-        low, high = numbers.bounds if own else numbers.interval.bounds
         grid = numbers if own else numbers.interval.fine(CELLS.bit_length() - 1)
-        return cls(Code(column, grid), numbers.size - 1 if own else CELLS, (low + high) / 2, (high - low) / 2)
+        low, high = grid.bounds
+        return cls(Code(column, grid), grid.size - 1 if own else CELLS, (low + high) / 2, (high - low) / 2)
 
     @property
     def last(self) -> int:

@@ -78,8 +78,8 @@ class BernsteinGrid:
         numbers = require_numbers(column, domain, "variance", "Only numbers spread around a mean.")
         if numbers.discrete and numbers.size <= cells:
             return cls(Code(column, numbers), *numbers.bounds, (0, 1, numbers.size), 0.0)
-        code = Code(column, numbers.interval.fine(cells.bit_length() - 1))
-        return cls(code, *numbers.interval.bounds, (1, 2, cells), 0.5 / cells)
+        grid = numbers.interval.fine(cells.bit_length() - 1)
+        return cls(Code(column, grid), *grid.bounds, (1, 2, cells), 0.5 / cells)
 
     @property
     def width(self) -> float:

@@ -49,7 +49,7 @@ class EvenNumbers(Numbers):
 class Runs(Interval):
     """Numbers in runs of equal length: cells of an interval whose edges are such numbers."""
 
-    numbers_in: EvenNumbers
+    members: EvenNumbers
     length: int
 
     @classmethod
@@ -58,12 +58,12 @@ class Runs(Interval):
         count, low, step = -(-domain.size // length), domain.bounds[0], domain.step
         missing = float(domain.decode(domain.missing_code))
         runs = cls(low, low + step * length * count, step=step * length, missing=missing)
-        object.__setattr__(runs, "numbers_in", domain)
+        object.__setattr__(runs, "members", domain)
         object.__setattr__(runs, "length", length)
         return runs
 
     def named(self, codes: object) -> tuple[str, ...]:
         firsts = np.asarray(codes) * self.length
-        lasts = np.minimum(firsts + self.length - 1, self.numbers_in.size - 1)
-        pairs = zip(self.numbers_in.named(firsts), self.numbers_in.named(lasts), strict=True)
+        lasts = np.minimum(firsts + self.length - 1, self.members.size - 1)
+        pairs = zip(self.members.named(firsts), self.members.named(lasts), strict=True)
         return tuple(first if first == last else f"{first} to {last}" for first, last in pairs)

@@ -43,6 +43,7 @@ MOST_CATEGORIES = 2**31
 class FrequencyOracle(Randomiser):
     """``categories``: how many there are (answers are then 0..k-1), a list of them, or a domain."""
 
+    domain: Domain
     reason = ""  # why it was chosen, when ``frequencies`` chose it
     _marks: int | None = 1  # how many of the sums a report adds 1 to, if always as many
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Domain, Numbers
+from flou.domain import Numbers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.numbers.scale import numbers_of
 
 __all__ = ["Vector", "names_of"]
 
 
-class Vector(Domain):
+class Vector:
     """A domain whose rows are vectors: column j holds numbers of the j-th of ``domains``."""
 
     def __init__(self, domains: Sequence[Any]) -> None:

@@ -7,7 +7,6 @@ from flou.central.custody import Custody
 from flou.central.in_groups import InGroups
 from flou.central.question import Question
 from flou.central.statistics import GroupStatistics
-from flou.domain import Interval
 from flou.errors import InvalidParameter
 from flou.release import Release
 
@@ -44,7 +43,7 @@ def _require_public(table: Custody, by: str) -> None:
             "That a group is there at all can reveal the one person who is in it.",
             "Declare its categories, or pass epsilon and delta to group_by, which selects groups that many rows share.",
         )
-    if isinstance(table.schema[by], Interval) and table.schema[by].size > MOST_CELLS:
+    if not table.schema[by].discrete and table.schema[by].size > MOST_CELLS:
         raise InvalidParameter(
             f"Column {by!r} is an interval of {table.schema[by].size} cells, too many to be groups.",
             "Every cell is a group, and a group should be something that a reader can name.",

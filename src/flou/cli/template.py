@@ -1,4 +1,4 @@
-"""A schema to fill in: the names of the columns and what each of the four types needs, and nothing from the rows.
+"""A schema to fill in: the names of the columns and what each type needs, and nothing from the rows.
 
 Guessing a type, a bound or a category from rows would release something about them without any noise. So only
 what was declared is used: the types of a Parquet file, or ``types`` given by the user. A CSV file declares nothing
@@ -37,44 +37,12 @@ todo = "{TODO}"
 # max_rows_per_unit = 3         # then: how many rows of one person count
 """
 
-PARTS: dict[str, str] = {
-    "interval": """\
-bounds = []                     # for example [0, 300_000]: values outside count as the nearest bound
-# granularity = 1               # optional: pay comes in whole euros
-# missing = 0                   # optional: what a missing value counts as; the middle of the bounds otherwise
-""",
-    "integers": """\
-bounds = []                     # for example [0, 120]: values outside count as the nearest bound
-# missing = 0                   # optional: what a missing value counts as; the middle of the bounds otherwise
-""",
-    "categories": """\
-values = []                     # for example ["care", "research"]: the public list, in the order of tables and plots
-other = true                    # unknown and missing values are counted as "other"
-""",
-    "boolean": """\
-missing = false                 # what a missing value counts as
-""",
-}
-
 CHOICE = """\
 # Choose one type, fill it in, and delete the rest; or delete the column, if nobody will ask about it.
-# type = "interval"             # a number between public bounds
-# bounds = [0, 300_000]
-# type = "integers"             # a whole number between public bounds
-# bounds = [0, 120]
-# type = "categories"           # one of a public list
-# values = ["care", "research"]
-# type = "boolean"              # yes or no
 """
 
 # What a column's declared type says about it; everything else, such as a date, is left to people.
-DECLARED = {
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "interval"),
-    **dict.fromkeys((sign + size for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")), "integers"),
-    **dict.fromkeys((sign + size for sign in ("", "U") for size in ("BIGINT", "HUGEINT")), "integers"),
-    **dict.fromkeys(("VARCHAR", "ENUM"), "categories"),
-    "BOOLEAN": "boolean",
-}
+DECLARED = {declared: name for name, kind in KINDS.items() for declared in kind.declared}
 
 
 def template(path: Path, types: Mapping[str, str] | None = None) -> str:
@@ -106,7 +74,14 @@ def _declared(path: Path) -> tuple[list[str], dict[str, str]]:
 
 def _column(name: str, kind: str | None) -> str:
     head = toml.written({"dataset": {}, "columns": {name: {} if kind is None else {"type": kind}}})
-    return head + (CHOICE if kind is None else PARTS[kind])
+    return head + (KINDS[kind].lines if kind is not None else CHOICE + "".join(map(_choice, KINDS)))
+
+
+def _choice(kind: str) -> str:
+    """A type that can be chosen, and what it then needs, out of the way of whoever reads the file."""
+    needed = [line for line in KINDS[kind].lines.splitlines() if not line.startswith("#")]
+    chosen = f'type = "{kind}"'
+    return "".join(f"# {line}\n" for line in (f"{chosen:<30}# {KINDS[kind].about}", *needed))
 
 
 def parsed_types(texts: Iterable[str]) -> dict[str, str]:

@@ -2,10 +2,20 @@
 
 from flou.domain.boolean import Boolean
 from flou.domain.categories import Categories
-from flou.domain.domain import Domain
+from flou.domain.domain import Domain, Numbers, require_numbers
 from flou.domain.integers import Integers
 from flou.domain.interval import Interval
 from flou.domain.kinds import domain_from_dict
 from flou.domain.schema import Schema
 
-__all__ = ["Boolean", "Categories", "Domain", "Integers", "Interval", "Schema", "domain_from_dict"]
+__all__ = [
+    "Boolean",
+    "Categories",
+    "Domain",
+    "Integers",
+    "Interval",
+    "Numbers",
+    "Schema",
+    "domain_from_dict",
+    "require_numbers",
+]

@@ -7,13 +7,16 @@ Missing    everything else (NULL, NaN, 2, "yes") counts as the public value ``mi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain.column import checked_codes, column, each, is_numeric, real
+from flou.domain.column import checked_codes
+from flou.domain.domain import Domain
+from flou.domain.even_numbers import EvenNumbers
+from flou.domain.rule import Truth
 from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
 from flou.parameters import shown
@@ -22,10 +25,20 @@ __all__ = ["Boolean"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Boolean:
-    """True or False."""
+class Boolean(EvenNumbers):
+    """True or False; as numbers, 1 or 0."""
+
+    kind: ClassVar[str] = "boolean"
+    about: ClassVar[str] = "yes or no"
+    lines: ClassVar[str] = """\
+missing = false                 # what a missing value counts as
+"""
+    declared: ClassVar[tuple[str, ...]] = ("BOOLEAN",)
+    whole: ClassVar[bool] = True
+    binary: ClassVar[bool] = True
 
     missing: bool
+    rule: Truth = field(init=False, repr=False, compare=False)
 
     def __init__(self, *, missing: bool = False) -> None:
         if not isinstance(missing, bool | np.bool_):
@@ -35,32 +48,13 @@ class Boolean:
                 "Pass one of the two, for example missing=False.",
             )
         object.__setattr__(self, "missing", bool(missing))
+        object.__setattr__(self, "rule", Truth(int(missing)))
 
     @property
-    def size(self) -> int:
-        """How many codes there are."""
-        return 2
+    def bounds(self) -> tuple[float, float]:
+        return 0.0, 1.0
 
-    @property
-    def missing_code(self) -> int:
-        """The code of ``missing``."""
-        return int(self.missing)
-
-    def encode(self, values: object) -> NDArray[np.int64]:
-        """1 for each row that is true, 0 for each row that is false."""
-        rows, null = column(values)
-        if is_numeric(rows):
-            with np.errstate(all="ignore"):  # a signalling NaN
-                codes = np.where(rows == 1, 1, np.where(rows == 0, 0, self.missing_code)).astype(np.int64)
-        else:
-            codes = each(rows, self._code, self.missing_code, np.int64)
-        if null is not None:
-            codes[null] = self.missing_code
-        return codes
-
-    def _code(self, element: Any) -> int:
-        number = real(element)
-        return 1 if number == 1 else 0 if number == 0 else self.missing_code
+    binned = Domain.binned
 
     def decode(self, codes: object) -> NDArray[np.bool_]:
         """True for each 1."""

@@ -9,31 +9,45 @@ Numerics   exact for every integer type; integers never pass through floats
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain.column import checked_codes, column, each, is_numeric, real
-from flou.domain.table import checked_table
+from flou.domain.column import checked_codes
+from flou.domain.domain import Domain
+from flou.domain.even_numbers import EvenNumbers, Runs
+from flou.domain.rule import FARTHEST, Wholes
+from flou.domain.table import checked_bounds, checked_table
 from flou.errors import InvalidParameter
 from flou.parameters import integer, shown
 
 __all__ = ["Integers"]
 
-FARTHEST = 2**62  # sums and differences of two bounds stay within 64 bits
+EXACT = 2**49  # between bounds of this size whole numbers are whole numbers of units (``units.py``)
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Integers:
+class Integers(EvenNumbers):
     """Whole numbers from ``lower`` to ``upper``, both included."""
+
+    kind: ClassVar[str] = "integers"
+    about: ClassVar[str] = "a whole number between public bounds"
+    lines: ClassVar[str] = """\
+bounds = []                     # for example [0, 120]: values outside count as the nearest bound
+# missing = 0                   # optional: what a missing value counts as; the middle of the bounds otherwise
+"""
+    declared: ClassVar[tuple[str, ...]] = tuple(
+        sign + size for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+    )
+    whole: ClassVar[bool] = True
 
     lower: int
     upper: int
     missing: int
+    rule: Wholes = field(init=False, repr=False, compare=False)
 
     def __init__(self, lower: int, upper: int, *, missing: int | None = None) -> None:
         bottom, top = (
@@ -47,58 +61,26 @@ class Integers:
                 "Pass bounds that hold for the population, for example lower=0 and upper=120.",
             )
         nothing = (bottom + top) // 2 if missing is None else integer("missing", missing, bottom, top)
-        for name, value in zip(self.__slots__, (bottom, top, nothing), strict=True):
-            object.__setattr__(self, name, value)
+        rule = Wholes(bottom, top, nothing)
+        for one, value in zip(fields(self), (bottom, top, nothing, rule), strict=True):
+            object.__setattr__(self, one.name, value)
 
     @property
-    def size(self) -> int:
-        """How many codes there are."""
-        return self.upper - self.lower + 1
+    def bounds(self) -> tuple[float, float]:
+        return float(self.lower), float(self.upper)
 
     @property
-    def last(self) -> int:
-        """The code of the upper bound, and of all that lies beyond."""
-        return self.upper - self.lower
+    def step(self) -> float:
+        return 1.0
 
-    @property
-    def missing_code(self) -> int:
-        """The code of ``missing``."""
-        return self.missing - self.lower
-
-    def encode(self, values: object) -> NDArray[np.int64]:
-        """The code of each row."""
-        rows, null = column(values)
-        codes = self._numeric(rows) if is_numeric(rows) else each(rows, self._code, self.missing_code, np.int64)
-        if null is not None:
-            codes[null] = self.missing_code
-        return codes
-
-    def _numeric(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        lost = None
-        if rows.dtype.kind == "f":
-            with np.errstate(all="ignore"):  # a signalling NaN
-                floors = np.floor(rows.astype(np.float64))
-            lost = np.isnan(floors)
-            floors[lost] = 0
-            whole = np.clip(floors, -(2.0**62), 2.0**62).astype(np.int64)
-        elif rows.dtype.kind == "u":
-            whole = np.minimum(rows.astype(np.uint64), np.uint64(FARTHEST)).astype(np.int64)
-        else:
-            whole = rows.astype(np.int64)
-        codes = np.clip(whole, self.lower, self.upper)
-        codes -= self.lower
-        if lost is not None:
-            codes[lost] = self.missing_code
-        return codes
-
-    def _code(self, element: Any) -> int:
-        number = real(element)
-        if number is None or number != number:
-            return self.missing_code
-        # Compared first: the floor of Decimal("1e999999") has a million digits.
-        if number <= self.lower:
-            return 0
-        return (self.upper if number >= self.upper else math.floor(number)) - self.lower
+    def binned(self, column: str, bins: int) -> Domain:
+        if max(abs(self.lower), abs(self.upper)) >= EXACT:
+            raise InvalidParameter(
+                f"Column {column!r} has bounds beyond 2^49, and takes no bins.",
+                "Whole numbers of that size are not told apart by their bins.",
+                "Declare it with bounds below 2^49, or as an interval.",
+            )
+        return Runs.of(self, bins)
 
     def decode(self, codes: object) -> NDArray[np.int64]:
         """The whole number of each code."""
@@ -112,12 +94,5 @@ class Integers:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Integers:
         """The domain that a TOML table describes."""
-        fields = checked_table("integers", table, required=("type", "bounds"), optional=("missing",))
-        bounds = fields["bounds"]
-        if not isinstance(bounds, list | tuple) or len(bounds) != 2:
-            raise InvalidParameter(
-                f"bounds must be a list of two whole numbers, got {shown(bounds)}.",
-                "Values are clamped to these public bounds.",
-                "Write them as bounds = [0, 120].",
-            )
-        return cls(*bounds, missing=fields.get("missing"))
+        told = checked_table("integers", table, required=("type", "bounds"), optional=("missing",))
+        return cls(*checked_bounds(told["bounds"]), missing=told.get("missing"))

@@ -15,15 +15,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain.column import checked_codes, column, each, is_numeric, real
-from flou.domain.table import checked_table, plain
+from flou.domain.column import checked_codes
+from flou.domain.domain import Numbers
+from flou.domain.rule import Cells
+from flou.domain.table import checked_bounds, checked_table, plain
 from flou.domain.units import Units
 from flou.errors import InvalidParameter
 from flou.parameters import exact, integer, is_number, shown
@@ -34,25 +37,33 @@ DEFAULT_CELLS = 2**16
 MOST_CELLS = 2**52  # the middle of every cell is still a double
 EXAMPLE = {"upper": 100, "step": 1, "granularity": 1}
 MOST_EDGES = 2**26  # half a gigabyte
-BLOCK = 2**15  # rows at a time, which stay in a cache
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Interval:
+class Interval(Numbers):
     """Real numbers between ``lower`` and ``upper``, cut into ``cells`` cells of width ``step``.
 
     Give ``cells`` or ``step``; without both, the step is the ``granularity`` of the values when that is
     public (pay in whole euros: 1), and otherwise there are 65536 cells.
     """
 
+    kind: ClassVar[str] = "interval"
+    about: ClassVar[str] = "a number between public bounds"
+    lines: ClassVar[str] = """\
+bounds = []                     # for example [0, 300_000]: values outside count as the nearest bound
+# granularity = 1               # optional: pay comes in whole euros
+# missing = 0                   # optional: what a missing value counts as; the middle of the bounds otherwise
+"""
+    declared: ClassVar[tuple[str, ...]] = ("FLOAT", "DOUBLE", "DECIMAL")
+    discrete: ClassVar[bool] = False
+
     lower: float
     upper: float
     cells: int
-    step: float
-    granularity: float | None
+    step: float = field()
+    granularity: float | None = field()
     missing: float
-    units: Units | None = field(init=False, repr=False)  # the rule that is the same on every engine, where there is one
-    last: int = field(init=False, repr=False)  # the code of the upper bound, and of all that lies beyond
+    rule: Cells = field(init=False, repr=False)
 
     def __init__(
         self,
@@ -101,18 +112,56 @@ class Interval:
                 f"Pass a number from {plain(bottom)} to {plain(top)}, or leave it out for the middle.",
             )
         decimal = (exact(top) - exact(bottom)) / count if width == (top - bottom) / count else exact(width)
-        units = Units.of(bottom, top, count, decimal)
-        _fill(self, bottom, top, count, width, grain, nothing, units)
+        self._fill(Cells(bottom, top, count, width, nothing, Units.of(bottom, top, count, decimal)), grain)
+
+    def _fill(self, rule: Cells, granularity: float | None) -> None:
+        """Give a new interval its fields."""
+        values = rule.lower, rule.upper, rule.cells, rule.step, granularity, rule.missing, rule
+        for one, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, one.name, value)
 
     @property
-    def size(self) -> int:
-        """How many codes there are."""
-        return self.cells
+    def units(self) -> Units | None:
+        """The rule that is the same on every engine, where there is one."""
+        return self.rule.units
 
     @property
-    def missing_code(self) -> int:
-        """The cell of ``missing``."""
-        return int(self._clipped(self._quotients(np.array([self.missing])))[0])
+    def bounds(self) -> tuple[float, float]:
+        return self.lower, self.upper
+
+    @property
+    def interval(self) -> Interval:
+        return self
+
+    @property
+    def grain(self) -> Fraction | None:
+        """As exact as the bounds are, 1/3 of a unit too."""
+        many = self._multiples
+        return None if many is None else (exact(self.upper) - exact(self.lower)) / (many - 1)
+
+    @property
+    def _multiples(self) -> int | None:
+        """How many multiples of a public granularity there are from bound to bound, if these are some."""
+        if self.granularity is None:
+            return None
+        steps = (self.upper - self.lower) / self.granularity
+        return round(steps) + 1 if abs(steps - round(steps)) <= 1e-9 * steps else None
+
+    def possible(self, most: int) -> Interval | None:
+        """A cell around each multiple of a public granularity."""
+        many = self._multiples
+        if many is None or self.granularity is None or many > most:
+            return None
+        half = self.granularity / 2
+        return Interval(self.lower - half, self.upper + half, cells=many, missing=self.missing)
+
+    def binned(self, column: str, bins: int) -> Interval:  # noqa: ARG002  every column has them
+        return self.with_cells(bins)
+
+    def named(self, codes: object) -> tuple[str, ...]:
+        """From edge to edge."""
+        names = [f"{a} to {b}" for a, b in pairwise(self.printed(self.edges()))]
+        return tuple(names[code] for code in np.asarray(codes).tolist())
 
     def with_cells(self, cells: int) -> Interval:
         """The same bounds on another grid."""
@@ -125,53 +174,16 @@ class Interval:
         between the bounds has to be clipped, and cells after the ``last`` stay empty.
         """
         units = Units.fine(self.lower, self.upper, bits)
-        return self._on(1 << bits, units)
+        return self._on(replace(self.rule, cells=1 << bits, step=units.step, units=units))
 
     def coarser(self, bits: int) -> Interval:
         """A grid that has a rule for all engines, with cells that are 2^bits times as wide."""
-        assert self.units is not None
-        return self._on(-(-self.cells >> bits), self.units.coarser(bits))
+        return self._on(self.rule.coarser(bits))
 
-    def _on(self, cells: int, units: Units) -> Interval:
+    def _on(self, rule: Cells) -> Interval:
         grid = object.__new__(Interval)
-        _fill(grid, self.lower, self.upper, cells, units.step, self.granularity, self.missing, units)
+        grid._fill(rule, self.granularity)
         return grid
-
-    def encode(self, values: object) -> NDArray[np.int64]:
-        """The cell of each row."""
-        rows, null = column(values)
-        numeric = is_numeric(rows)
-        codes, missing = np.empty(len(rows), dtype=np.int64), self.missing_code
-        room = np.empty(min(len(rows), BLOCK), dtype=np.float64)
-        with np.errstate(all="ignore"):  # a signalling NaN
-            for start in range(0, len(rows), BLOCK):
-                here = slice(start, start + BLOCK)
-                part = rows[here]
-                doubles = (
-                    part.astype(np.float64, copy=False) if numeric else each(part, _as_float, math.nan, np.float64)
-                )
-                numbers = self._quotients(doubles, room[: len(part)])
-                if not (numbers.max() < self.last + 1 and numbers.min() >= 0):  # or one is NaN
-                    self._clipped(numbers)[np.isnan(numbers)] = missing
-                if null is not None:
-                    numbers[null[here]] = missing
-                codes[here] = numbers
-        return codes
-
-    def _quotients(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """The codes of numbers within the bounds, before the cast that drops what comes after the point; NaN stays."""
-        if self.units is not None:
-            return self.units.quotients(x, out)
-        places = np.subtract(x, self.lower, out=out) if self.lower else x  # which is the same without lower
-        return np.divide(places, self.step, out=out)
-
-    def _clipped(self, quotients: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same array, within the bounds.
-
-        Rounding is monotone: whatever lies beyond a bound, also an infinite quotient, is clipped to the bound's code.
-        Nothing is below 0 then, where the cast would not be the floor.
-        """
-        return np.clip(quotients, 0.0, self.last, out=quotients)
 
     def decode(self, codes: object) -> NDArray[np.float64]:
         """The middle of each cell."""
@@ -204,39 +216,10 @@ class Interval:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Interval:
         """The domain that a TOML table describes."""
-        fields = checked_table(
-            "interval",
-            table,
-            required=("type", "bounds"),
-            optional=("granularity", "cells", "step", "missing"),
-        )
-        del fields["type"]
-        bounds = fields.pop("bounds")
-        if not isinstance(bounds, list | tuple) or len(bounds) != 2:
-            raise InvalidParameter(
-                f"bounds must be a list of two numbers, got {shown(bounds)}.",
-                "Values are clamped to these public bounds.",
-                "Write them as bounds = [0, 100].",
-            )
-        return cls(*bounds, **fields)
-
-
-def _fill(grid: Interval, *values: Any) -> None:
-    """Give a new interval its fields; the last one follows from the others."""
-    for name, value in zip(grid.__slots__, (*values, 0), strict=True):
-        object.__setattr__(grid, name, value)
-    last = min(int(grid._quotients(np.array([grid.upper]))[0]), grid.cells - 1)
-    object.__setattr__(grid, "last", last)
-
-
-def _as_float(element: Any) -> float:
-    number = real(element)
-    if number is None:
-        return math.nan
-    try:
-        return float(number)
-    except OverflowError:  # an integer or a fraction beyond the largest double
-        return math.inf if number > 0 else -math.inf
+        optional = ("granularity", "cells", "step", "missing")
+        told = checked_table("interval", table, required=("type", "bounds"), optional=optional)
+        del told["type"]
+        return cls(*checked_bounds(told.pop("bounds")), **told)
 
 
 def _finite(name: str, value: Any) -> float:

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from flou.domain.boolean import Boolean
 from flou.domain.categories import Categories
+from flou.domain.domain import Domain
 from flou.domain.integers import Integers
 from flou.domain.interval import Interval
 from flou.domain.table import checked_table, closest
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
-__all__ = ["KINDS", "Kind", "domain_from_dict"]
+__all__ = ["KINDS", "domain_from_dict"]
 
-Kind: TypeAlias = Interval | Integers | Categories | Boolean
-
-KINDS: dict[str, type[Kind]] = {
-    "interval": Interval,
-    "integers": Integers,
-    "categories": Categories,
-    "boolean": Boolean,
-}
+KINDS: dict[str, type[Domain]] = {kind.kind: kind for kind in (Interval, Integers, Categories, Boolean)}
 
 
-def domain_from_dict(table: Mapping[str, Any], where: str = "domain") -> Kind:
+def domain_from_dict(table: Mapping[str, Any], where: str = "domain") -> Domain:
     """The domain that a TOML table describes; ``where`` is the table's name in messages."""
     if not isinstance(table, Mapping) or "type" not in table:
         others = list(table) if isinstance(table, Mapping) else []

@@ -13,10 +13,11 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 from flou.domain import toml
-from flou.domain.kinds import Kind, domain_from_dict
+from flou.domain.domain import Domain
+from flou.domain.kinds import domain_from_dict
 from flou.domain.table import checked_table, checked_text, closest
 from flou.errors import InvalidParameter
 from flou.parameters import RELATIONS, Relation, choice, integer, shown
@@ -37,7 +38,7 @@ class Schema:
     "public" (without a word), "private" where ``table.bounds`` released the bounds, "expert" where somebody judged.
     """
 
-    columns: Mapping[str, Kind]
+    columns: Mapping[str, Domain]
     name: str | None
     relation: Relation
     unit: str | None
@@ -47,7 +48,7 @@ class Schema:
 
     def __init__(
         self,
-        columns: Mapping[str, Kind],
+        columns: Mapping[str, Domain],
         *,
         name: str | None = None,
         relation: Relation = "add-remove",
@@ -70,7 +71,7 @@ class Schema:
             object.__setattr__(self, key, value)
 
     @classmethod
-    def of(cls, schema: Schema | Mapping[str, Kind] | str | os.PathLike[str]) -> Schema:
+    def of(cls, schema: Schema | Mapping[str, Domain] | str | os.PathLike[str]) -> Schema:
         """A schema from whatever describes one: itself, a mapping of domains, or the path of a file."""
         if isinstance(schema, Schema):
             return schema
@@ -116,7 +117,7 @@ class Schema:
         canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
-    def __getitem__(self, name: str) -> Kind:
+    def __getitem__(self, name: str) -> Domain:
         try:
             return self.columns[name]
         except (KeyError, TypeError):
@@ -145,7 +146,7 @@ class Schema:
         return Schema.from_dict, (self.to_dict(),)
 
 
-def _checked_columns(columns: object) -> dict[str, Kind]:
+def _checked_columns(columns: object) -> dict[str, Domain]:
     if not isinstance(columns, Mapping) or not columns:
         raise InvalidParameter(
             f"columns must map at least one name to a domain, got {shown(columns)}.",
@@ -154,7 +155,7 @@ def _checked_columns(columns: object) -> dict[str, Kind]:
         )
     checked = {checked_text("columns", name): domain for name, domain in columns.items()}
     for name, domain in checked.items():
-        if not isinstance(domain, get_args(Kind)):
+        if not isinstance(domain, Domain):
             raise InvalidParameter(
                 f"columns must map {shown(name)} to a domain, got {shown(domain)}.",
                 "A domain says what is public about a column; flou never reads that from the data.",

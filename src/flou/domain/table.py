@@ -9,7 +9,7 @@ from typing import Any
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
-__all__ = ["checked_table", "checked_text", "closest", "plain"]
+__all__ = ["checked_bounds", "checked_table", "checked_text", "closest", "plain"]
 
 
 def checked_table(
@@ -55,6 +55,17 @@ def checked_text(name: str, value: object, *, empty: bool = False) -> str:
             f"Pass a usual text, for example {name}='salaries'.",
         )
     return str.__str__(value)  # the text itself, even of a member of an Enum
+
+
+def checked_bounds(bounds: object) -> Sequence[Any]:
+    """Check that bounds are two of something."""
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+        raise InvalidParameter(
+            f"bounds must be a list of two numbers, got {shown(bounds)}.",
+            "Values are clamped to these public bounds.",
+            "Write them as bounds = [0, 100].",
+        )
+    return bounds
 
 
 def _is_lost(character: str) -> bool:

@@ -19,6 +19,7 @@ from flou.domain import Domain
 from flou.errors import InvalidData
 from flou.guarantee import PureDP
 from flou.local.aggregate import Aggregate
+from flou.local.numbers.vector import Vector
 from flou.mechanisms.mechanism import Mechanism
 from flou.parameters import Number, number, shown
 from flou.release import Release
@@ -31,10 +32,10 @@ class Randomiser(Mechanism):
 
     name: ClassVar[str]  # as it stands in files and on certificates
     proof: ClassVar[str]  # the page that proves what a report costs, in docs/explanation/proofs
-    domain: Domain
+    domain: Domain | Vector  # of one column, or of several numbers at once
     guarantee: PureDP
 
-    def __init__(self, domain: Domain, *, epsilon: Number, unit: str = "person") -> None:
+    def __init__(self, domain: Domain | Vector, *, epsilon: Number, unit: str = "person") -> None:
         self.domain = domain
         self.epsilon = number("epsilon", epsilon)
         self.guarantee = PureDP(epsilon, relation="substitute", unit=unit)

@@ -1,4 +1,4 @@
-"""Where the codes of a grid change, found exactly among the doubles.
+"""Where the codes of numbers change, found exactly among the doubles.
 
 An engine then needs two comparisons for the ends of a grid, and the arithmetic of the rule only in between:
 
@@ -13,47 +13,45 @@ between the two ends no division underflows, which PostgreSQL would answer with 
 
 from __future__ import annotations
 
-import math
-import struct
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from flou.domain import Integers, Interval
-from flou.summaries.condition import Comparison, fitted
+from flou.domain import Domain
+from flou.domain.rule import Cells, Codes, Rule, Wholes
 
-__all__ = ["ends"]
+__all__ = ["edges", "ends"]
 
 
 @lru_cache(maxsize=1024)
-def ends(domain: Interval | Integers) -> tuple[float, float]:
-    """The smallest doubles whose code is at least 1, and the last one."""
-    if isinstance(domain, Integers):
-        return _at_least(domain.lower + 1), _at_least(domain.upper)
-    return _edge(domain, min(1, domain.last)), _edge(domain, domain.last)
+def ends(domain: Domain | Rule) -> tuple[float, float]:
+    """The smallest doubles whose code is at least 1, and the last one, by a rule for numbers."""
+    last = domain.rule.last
+    first, final = edges(domain.rule, np.array([min(1, last), last]))
+    return first, final
 
 
-def _at_least(whole: int) -> float:
-    stated = fitted(Comparison("", ">=", whole), None)
-    assert isinstance(stated, tuple)
-    return float(stated[1])
+def edges(rule: Rule, codes: Codes) -> list[float]:
+    """The smallest double of each of these codes, or of the next: by bisection, because codes never decrease."""
+    assert isinstance(rule, Cells | Wholes)
+    bounds = np.array([rule.lower, rule.upper], dtype=np.float64)  # which may round a whole number
+    first, last = _ranks(np.nextafter(bounds, [-np.inf, np.inf])).tolist()
+    below, above = np.full(codes.size, first), np.full(codes.size, last)
+    for _ in range(64):  # bits of a double
+        middle = (below & above) + ((below ^ above) >> 1)  # half of their sum, which may not fit into 64 bits
+        reached = rule.encode(_doubles(middle)) >= codes
+        below, above = np.where(reached, below, middle), np.where(reached, middle, above)
+    found: list[float] = _doubles(above).tolist()
+    return found
 
 
-def _edge(domain: Interval, code: int) -> float:
-    """By bisection: codes never decrease, and the doubles between two others can be counted."""
-    below, above = _place(domain.lower) - 1, _place(domain.upper)
-    while above - below > 1:
-        middle = (below + above) // 2
-        reached = int(domain.encode(np.array([_double(middle)]))[0]) >= code
-        below, above = (below, middle) if reached else (middle, above)
-    return _double(above)
+def _ranks(doubles: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The ranks of doubles among all of them, zero at 0.0."""
+    sizes = np.abs(doubles).view(np.int64)
+    return np.where(doubles < 0, -sizes, sizes)
 
 
-def _place(x: float) -> int:
-    """The place of a double among all doubles, zero at 0.0."""
-    return int(math.copysign(1, x)) * int(struct.unpack("<q", struct.pack("<d", abs(x)))[0])
-
-
-def _double(place: int) -> float:
-    size: float = struct.unpack("<d", struct.pack("<q", abs(place)))[0]
-    return math.copysign(size, place)
+def _doubles(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+    sizes = np.abs(ranks).view(np.float64)
+    return np.where(ranks < 0, -sizes, sizes)

@@ -23,8 +23,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from flou.domain import Boolean, Categories, Domain, Integers, Interval
-from flou.errors import InvalidParameter
+from flou.domain import Domain, Numbers, require_numbers
 from flou.summaries.request import Code, Sums
 from flou.summaries.spread import LARGEST, STEPS, Spread
 
@@ -52,7 +51,7 @@ class MomentGrid:
     """How a column becomes moments: t = 0 at ``lower`` and 1 at ``upper``, in units of 1/K."""
 
     column: str
-    domain: Domain
+    domain: Numbers
     lower: float
     upper: float
     width: float  # of all cells together: in some grids they reach a little beyond ``upper``
@@ -64,26 +63,13 @@ class MomentGrid:
     @classmethod
     def of(cls, column: str, domain: Domain, cells: int = OF_MEANS) -> MomentGrid:
         """The grid of a domain: its own where that is exact, otherwise of so many cells."""
-        if isinstance(domain, Categories):
-            raise InvalidParameter(
-                f"Column {column!r} holds categories, which have no sum.",
-                "Only numbers can be added.",
-                "Ask for its histogram, or declare the column as an interval or as integers.",
-            )
-        if isinstance(domain, Boolean):
-            return cls(column, domain, 0.0, 1.0, 1.0, 1, 1, 0.0, True)
-        if isinstance(domain, Integers) and domain.size - 1 <= MOST_EXACT:
-            last, low, high = domain.size - 1, float(domain.lower), float(domain.upper)
-            return cls(column, domain, low, high, high - low, last**2, last**2, 0.0, True)
-        if isinstance(domain, Integers):
-            missing = float(domain.lower + domain.missing_code)
-            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
-        assert isinstance(domain, Interval)
-        grid, unit = domain.fine(cells.bit_length() - 1), 2 * cells
+        numbers = require_numbers(column, domain, "sum", "Only numbers can be added.")
+        last, (low, high) = numbers.size - 1, numbers.bounds
+        if numbers.discrete and last <= MOST_EXACT:
+            return cls(column, numbers, low, high, high - low, last**2, last**2, 0.0, True)
+        grid, unit = numbers.interval.fine(cells.bit_length() - 1), 2 * cells
         bound = unit + unit // STEPS + unit // LARGEST + 4
-        return cls(
-            column, grid, domain.lower, domain.upper, grid.step * cells, unit, bound, grid.step * HALF_A_CELL, False
-        )
+        return cls(column, grid, *grid.bounds, grid.step * cells, unit, bound, grid.step * HALF_A_CELL, False)
 
     @property
     def spreads(self) -> bool:
@@ -95,8 +81,7 @@ class MomentGrid:
         if self.exact:
             code = Code(self.column, self.domain)
             return Sums(((), (code,), (code, code)), by)
-        assert isinstance(self.domain, Interval)
-        grid = self.domain
+        grid = self.domain.interval
         spread = Spread(grid.coarser(max(grid.size // LARGEST, 1).bit_length() - 1))
         return Sums(((), (Code(self.column, grid),), (Code(self.column, spread),)), by)
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from flou.domain import Domain, Interval
+from flou.domain import Domain
+from flou.domain.rule import Rule
 from flou.errors import InvalidParameter
 
 __all__ = [
@@ -44,10 +45,10 @@ LARGEST_TABLE = 2**26  # cells of a table of counts
 
 @dataclass(frozen=True)
 class Code:
-    """One column, as the codes of a public domain."""
+    """One column, as the codes of a public domain, or of a rule by itself."""
 
     column: str
-    domain: Domain
+    domain: Domain | Rule
 
     def __post_init__(self) -> None:
         if self.domain.size > LARGEST_CODE:
@@ -58,9 +59,14 @@ class Code:
             )
 
     @property
+    def rule(self) -> Rule:
+        """What an engine computes for each row."""
+        return self.domain.rule
+
+    @property
     def ruled(self) -> bool:
-        """Whether there is a rule that all engines compute alike (``domain/units.py``)."""
-        return not isinstance(self.domain, Interval) or self.domain.units is not None
+        """Whether all engines compute it alike (``domain/units.py``)."""
+        return self.rule.portable
 
 
 Term: TypeAlias = tuple[Code, ...]  # the product of no, one or two codes

@@ -13,12 +13,11 @@ Error      at most half a step
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flou.domain import Interval
+from flou.domain.rule import Codes, Rule
 
 __all__ = ["MOST", "STEPS", "Spread"]
 
@@ -28,7 +27,7 @@ LARGEST = 2**26  # cells of the grid
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Rule):
     """The spread of the values of an interval, computed from the cells of a fine grid."""
 
     grid: Interval
@@ -54,19 +53,11 @@ class Spread:
     def missing_code(self) -> int:
         return int(self.of(np.array([self.grid.missing_code]))[0])
 
-    def encode(self, values: object) -> NDArray[np.int64]:
+    def encode(self, values: object) -> Codes:
         """The spread of each row."""
         return self.of(self.grid.encode(values))
 
-    def of(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    def of(self, cells: Codes) -> Codes:
         """The spread of each cell."""
         w = cells.astype(np.float64) - self.middle
         return MOST - np.floor(w * w * self.scale + 0.5).astype(np.int64)
-
-    def decode(self, codes: object) -> NDArray[np.float64]:
-        """t (1 - t)."""
-        return np.asarray(codes, dtype=np.float64) / STEPS
-
-    def to_dict(self) -> dict[str, Any]:
-        """That of the values: the spread is no domain of its own."""
-        return self.grid.to_dict()

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import flou
-from flou.central.counts.bins import ONE_BY_ONE, Runs, binned, for_histogram, names_of
+from flou.central.counts.bins import ONE_BY_ONE, binned, for_histogram, names_of
 from flou.domain import Categories, Integers, Interval
+from flou.domain.even_numbers import Runs
 from flou.errors import InvalidParameter
 
 

@@ -28,7 +28,6 @@ from flou.arrays import Floats
 from flou.bits import SeededBits
 from flou.central.price import Given, Noise, Price, PricedNoise, PricedQuestion, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts
-from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
 from flou.parameters import Number, integer
 from flou.release import Uncertainty
@@ -101,16 +100,14 @@ class Density(PricedQuestion):
 
     def _code(self, facts: PublicFacts) -> tuple[Code, float, float]:
         domain = facts.domain(self.column)
-        if isinstance(domain, Integers):
-            missing = float(domain.lower + domain.missing_code)
-            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
-        if not isinstance(domain, Interval):
+        if not domain.measured:
             raise InvalidParameter(
                 f"Column {self.column!r} has no density.",
                 "Only numbers between bounds have one.",
                 "Ask for its histogram.",
             )
-        return Code(self.column, domain.fine(CELLS.bit_length() - 1)), domain.lower, domain.upper
+        around = domain.interval
+        return Code(self.column, around.fine(CELLS.bit_length() - 1)), around.lower, around.upper
 
     def cosines(self, facts: PublicFacts) -> int:
         """How many terms the series has."""
@@ -148,6 +145,7 @@ class Density(PricedQuestion):
         return sums if facts.known_rows is not None else [UNIT * int(counts.sum()), *sums]
 
     def prepare(self, facts: PublicFacts) -> Prepared:
+        domain = facts.domain(self.column)
         points = integer("points", self.points, 2, 2**12)
         code, lower, upper = self._code(facts)
         terms, noise, known = self.cosines(facts), self.noise(facts), facts.known_rows
@@ -162,7 +160,7 @@ class Density(PricedQuestion):
                 value=np.maximum(band.centre, 0.0) / width,
                 uncertainty=band,
                 mechanism=noise.described(on=f" on {terms} cosine sums", grid=f"{CELLS} cells, 2^-20 of a row"),
-                labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, points).tolist()),
+                labels=domain.printed(np.linspace(lower, upper, points)),
                 note=f"The band is about a series of {terms} cosines; what it leaves out is not in the band.",
                 postprocessing=("cosine series", "negative values as 0"),
             )

@@ -24,7 +24,6 @@ import numpy as np
 
 from flou.central.counts.bins import binned, names_of
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
-from flou.domain import Boolean
 from flou.errors import InvalidParameter
 from flou.mechanisms import Majority, PermuteAndFlip
 from flou.parameters import Number, integer, number
@@ -128,7 +127,7 @@ class MajorityAnswer(Question):
 
     def prepare(self, facts: PublicFacts) -> Prepared:
         domain = facts.domain(self.column)
-        if not isinstance(domain, Boolean):
+        if not domain.binary:
             raise InvalidParameter(
                 f"Column {self.column!r} does not hold yes and no.",
                 "A majority is taken between two answers.",

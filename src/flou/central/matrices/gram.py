@@ -30,7 +30,7 @@ from flou.bits import Bits, SeededBits
 from flou.central.moments.moderate_bounds import require_moderate
 from flou.central.price import Noise, Price, PricedQuestion, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts
-from flou.domain import Boolean, Categories, Integers, Interval
+from flou.domain import Domain, require_numbers
 from flou.errors import InvalidParameter
 from flou.laws import Law
 from flou.release.uncertainty import Interval as Ends
@@ -53,23 +53,12 @@ class Axis:
     half: float
 
     @classmethod
-    def of(cls, column: str, domain: Any) -> Axis:
-        if isinstance(domain, Categories):
-            raise InvalidParameter(
-                f"Column {column!r} holds categories, which have no covariance.",
-                "Only numbers can be multiplied.",
-                "Use interval, integer or boolean columns.",
-            )
-        if isinstance(domain, Integers) and domain.size > CELLS:
-            missing = float(domain.lower + domain.missing_code)
-            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
-        if isinstance(domain, Interval):
-            grid = domain.fine(CELLS.bit_length() - 1)
-            return cls(Code(column, grid), CELLS, (domain.lower + domain.upper) / 2, (domain.upper - domain.lower) / 2)
-        if isinstance(domain, Boolean):
-            return cls(Code(column, domain), 1, 0.5, 0.5)
-        last = domain.size - 1
-        return cls(Code(column, domain), max(last, 1), domain.lower + last / 2, max(last, 1) / 2)
+    def of(cls, column: str, domain: Domain) -> Axis:
+        numbers = require_numbers(column, domain, "covariance", "Only numbers can be multiplied.")
+        own = numbers.discrete and numbers.size <= CELLS
+        grid = numbers if own else numbers.interval.fine(CELLS.bit_length() - 1)
+        low, high = grid.bounds
+        return cls(Code(column, grid), grid.size - 1 if own else CELLS, (low + high) / 2, (high - low) / 2)
 
     @property
     def last(self) -> int:

@@ -29,8 +29,7 @@ from flou.arrays import Floats
 from flou.central.moments.column_question import ColumnNoise
 from flou.central.price import Noise, Price, PricedNoise, Sensitivity, width_of
 from flou.central.question import PublicFacts
-from flou.domain import Boolean, Categories, Domain, Integers, Interval
-from flou.errors import InvalidParameter
+from flou.domain import Domain, require_numbers
 from flou.summaries.request import Code, Counts, Request
 from flou.theory.tails import surprise
 
@@ -75,22 +74,11 @@ class BernsteinGrid:
     @classmethod
     def of(cls, column: str, domain: Domain, groups: int = 1) -> BernsteinGrid:
         cells = min(CELLS, 2 ** ((TABLE // groups).bit_length() - 1))
-        if isinstance(domain, Categories):
-            raise InvalidParameter(
-                f"Column {column!r} holds categories, which have no variance.",
-                "Only numbers spread around a mean.",
-                "Ask for its histogram, or declare the column as an interval or as integers.",
-            )
-        if isinstance(domain, Boolean):
-            return cls(Code(column, domain), 0.0, 1.0, (0, 1, 2), 0.0)
-        if isinstance(domain, Integers) and domain.size <= cells:
-            return cls(Code(column, domain), float(domain.lower), float(domain.upper), (0, 1, domain.size), 0.0)
-        if isinstance(domain, Integers):
-            missing = float(domain.lower + domain.missing_code)
-            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
-        assert isinstance(domain, Interval)
-        code = Code(column, domain.fine(cells.bit_length() - 1))
-        return cls(code, domain.lower, domain.upper, (1, 2, cells), 0.5 / cells)
+        numbers = require_numbers(column, domain, "variance", "Only numbers spread around a mean.")
+        if numbers.discrete and numbers.size <= cells:
+            return cls(Code(column, numbers), *numbers.bounds, (0, 1, numbers.size), 0.0)
+        grid = numbers.interval.fine(cells.bit_length() - 1)
+        return cls(Code(column, grid), *grid.bounds, (1, 2, cells), 0.5 / cells)
 
     @property
     def width(self) -> float:

@@ -6,7 +6,7 @@ floats for any number of rows; beyond they overflow or vanish, and that would co
 
 from __future__ import annotations
 
-from flou.domain import Domain, Interval
+from flou.domain import Domain
 from flou.errors import InvalidParameter
 
 __all__ = ["require_moderate"]
@@ -15,13 +15,12 @@ LARGEST, NARROWEST = 1e70, 1e-70
 
 
 def require_moderate(column: str, domain: Domain) -> None:
-    """Refuse an interval whose powers are no floats, before anything is charged."""
-    if not isinstance(domain, Interval):
-        return
-    if max(abs(domain.lower), abs(domain.upper)) > LARGEST or domain.upper - domain.lower < NARROWEST:
+    """Refuse bounds whose powers are no floats, before anything is charged."""
+    low, high = (0.0, 1.0) if domain.numbers is None else domain.numbers.bounds
+    if max(abs(low), abs(high)) > LARGEST or high - low < NARROWEST:
         raise InvalidParameter(
             f"Sums and moments need bounds of size {LARGEST:g} at most, {NARROWEST:g} apart at least; "
-            f"column {column!r} has {domain.lower:g} and {domain.upper:g}.",
+            f"column {column!r} has {low:g} and {high:g}.",
             "Powers of the bounds would be too large or too small for floats, and the answer no number.",
             "Change the unit of the column, or ask for quantiles or a histogram.",
         )

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.central.quantiles.grid import QuantileGrid
-from flou.domain import Interval
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import Tree
 from flou.mechanisms.quantiles.tree import TreeDistribution
@@ -100,17 +99,15 @@ class EcdfBand(Uncertainty):
         edges = self._edges[self._shown]
         if self._grid.granular:
             return self._grid.value(edges - 1)
-        assert isinstance(self._grid.domain, Interval)
-        places = self._grid.domain.lower + edges * self._grid.domain.step
+        places = self._grid.domain.places(edges)
         low, high = self._grid.bounds
         return np.clip(np.ceil(places) - 1 if self._grid.whole else places, low, high)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What the shares are called."""
-        digits = next((d for d in range(6, 17) if len({f"{x:.{d}g}" for x in self.points}) == self.points.size), 17)
-        names = [f"{x:.{digits}g}" for x in self.points.tolist()]
-        return tuple(names) if self._groups is None else tuple(f"{g}: {name}" for g in self._groups for name in names)
+        names = self._grid.numbers.printed(self.points)
+        return names if self._groups is None else tuple(f"{g}: {name}" for g in self._groups for name in names)
 
     @property
     def note(self) -> str:
@@ -168,8 +165,7 @@ class EcdfBand(Uncertainty):
     def _position(self, x: Floats) -> Floats:
         """How many cells lie below a value, the cell of a possible value included."""
         grid, (low, high) = self._grid, self._grid.bounds
-        step = grid.domain.step if isinstance(grid.domain, Interval) else 1.0
-        inside = np.clip(x, low, high)
+        step, inside = grid.domain.step, np.clip(x, low, high)
         if grid.granular:
             cells = np.floor((inside - low) / step + 1e-9) + 1
         else:

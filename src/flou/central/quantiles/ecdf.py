@@ -26,9 +26,8 @@ import numpy as np
 from flou.central.quantiles.band import EcdfBand
 from flou.central.quantiles.grid import QuantileGrid
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
-from flou.domain import Categories, Interval
+from flou.domain import require_numbers
 from flou.domain.interval import most_cells
-from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import Tree
 from flou.mechanisms.quantiles.tree_consistency import prefix_variances
 from flou.parameters import Number, integer, number
@@ -76,19 +75,14 @@ class Ecdf(Question):
 
     def grid(self, facts: PublicFacts) -> QuantileGrid:
         """One look is enough: the cells are those of the leaves, or the possible values."""
-        domain = facts.domain(self.column)
-        if isinstance(domain, Categories):
-            raise InvalidParameter(
-                f"Column {self.column!r} holds categories, which have no order.",
-                "A distribution function is the share of rows up to a value.",
-                "Ask for its histogram, or declare the column as an interval or as integers.",
-            )
-        grid = QuantileGrid.of(self.column, domain, facts.groups(self.by), False)
+        why = "A distribution function is the share of rows up to a value."
+        numbers = require_numbers(self.column, facts.domain(self.column), "order", why)
+        grid = QuantileGrid.of(self.column, numbers, facts.groups(self.by), False)
         if grid.granular:
             return grid
-        assert isinstance(grid.domain, Interval)
-        fitting = 10 ** (len(str(most_cells(grid.domain))) - 1)  # a power of ten, as the others are
-        return replace(grid, domain=grid.domain.with_cells(min(self._most(facts), fitting)))
+        around = grid.domain.interval
+        fitting = 10 ** (len(str(most_cells(around))) - 1)  # a power of ten, as the others are
+        return replace(grid, domain=around.with_cells(min(self._most(facts), fitting)))
 
     def prepare(self, facts: PublicFacts) -> Prepared:
         points, grid = integer("points", self.points, 2, 2**12), self.grid(facts)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.central.quantiles.second_look import Groups, LookedUp
-from flou.domain import Boolean, Categories, Integers, Interval
+from flou.domain import Domain, Numbers, require_numbers
 from flou.domain.interval import most_cells
-from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import CellCounts
 from flou.parameters import exact
 from flou.release.digits import last_place, place_of
@@ -36,33 +36,37 @@ class QuantileGrid:
     """Cells of a column, and how many of their last bits the first look leaves out."""
 
     column: str
-    domain: Interval | Integers | Boolean
+    numbers: Numbers  # as declared
+    domain: Numbers  # the cells
     shift: int
-    bounds: tuple[float, float]
     granular: bool  # whether a cell holds one possible value only: its middle
-    whole: bool  # whether values are whole numbers
-    grain: Fraction | None = None  # the public granularity: answers and ends of intervals are multiples of it
 
     @classmethod
-    def of(cls, column: str, domain: Any, groups: int, looks_again: bool) -> QuantileGrid:
-        if isinstance(domain, Categories):
-            raise InvalidParameter(
-                f"Column {column!r} holds categories, which have no order.",
-                "A quantile is the value below which a share of the rows lies.",
-                "Ask for its histogram, or declare the column as an interval or as integers.",
-            )
+    def of(cls, column: str, domain: Domain, groups: int, looks_again: bool) -> QuantileGrid:
+        why = "A quantile is the value below which a share of the rows lies."
+        numbers = require_numbers(column, domain, "order", why)
         room = MOST - (groups - 1).bit_length()
-        bounds = (0.0, 1.0) if isinstance(domain, Boolean) else (float(domain.lower), float(domain.upper))
-        one_by_one = _possible_values(domain, 1 << min(ONLY, room))
+        one_by_one = numbers.possible(1 << min(ONLY, room))
         if one_by_one is not None:
-            return cls(column, one_by_one, 0, bounds, True, isinstance(domain, Integers | Boolean), _grain(domain))
-        if isinstance(domain, Integers):
-            missing = float(domain.lower + domain.missing_code)
-            domain = Interval(domain.lower - 0.5, domain.upper + 0.5, missing=missing)
-        whole = bounds != (domain.lower, domain.upper)
-        bits = min(FINE if looks_again else min(ONLY, room), most_cells(domain).bit_length() - 1)
+            return cls(column, numbers, one_by_one, 0, True)
+        around = numbers.interval
+        bits = min(FINE if looks_again else min(ONLY, room), most_cells(around).bit_length() - 1)
         shift = max(bits - min(COARSE, room), 0) if looks_again else 0
-        return cls(column, domain.fine(bits), shift, bounds, False, whole, _grain(domain))
+        return cls(column, numbers, around.fine(bits), shift, False)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.numbers.bounds
+
+    @property
+    def whole(self) -> bool:
+        """Whether values are whole numbers."""
+        return self.numbers.whole
+
+    @cached_property
+    def grain(self) -> Fraction | None:
+        """The public granularity: answers and ends of intervals are multiples of it, or else whole numbers."""
+        return None if self.whole else self.numbers.grain
 
     @property
     def cells(self) -> int:
@@ -71,10 +75,7 @@ class QuantileGrid:
     @property
     def coarse(self) -> Code:
         """What the first look counts: runs of cells, by the same rule."""
-        if self.shift == 0:
-            return Code(self.column, self.domain)
-        assert isinstance(self.domain, Interval)
-        return Code(self.column, self.domain.coarser(self.shift))
+        return Code(self.column, self.domain.interval.coarser(self.shift) if self.shift else self.domain)
 
     def counted(self, counts: NDArray[np.int64]) -> CellCounts:
         """The records behind counts that say everything."""
@@ -104,15 +105,11 @@ class QuantileGrid:
         return groups.records, groups.look_at
 
     @property
-    def _step(self) -> float:
-        return self.domain.step if isinstance(self.domain, Interval) else 1.0
-
-    @property
     def rounding(self) -> float:
         """How far what is released for a cell is from a value in it, at the most."""
-        if self.granular or (self.grain is not None and self._step < self.grain / 2):
+        if self.granular or (self.grain is not None and self.domain.step < self.grain / 2):
             return 0.0
-        return self._step / 2 + float(self.grain or 0) / 2
+        return self.domain.step / 2 + float(self.grain or 0) / 2
 
     @property
     def places(self) -> tuple[int | None, int | None]:
@@ -123,9 +120,7 @@ class QuantileGrid:
 
     def _place(self, cells: NDArray[Any], into: float) -> NDArray[np.float64]:
         """The value that lies a part of the way through each cell, or the possible one next to it."""
-        start = self.domain.lower if isinstance(self.domain, Interval) else self.bounds[0]
-        part = (0.5 if isinstance(self.domain, Interval) else 0.0) if self.granular else into
-        values = start + (cells + part) * self._step
+        values = self.domain.places(cells + (0.5 if self.granular else into))
         return np.clip(np.round(values) if self.whole else self._on_grain(values, self.bounds[0]), *self.bounds)
 
     def value(self, cells: NDArray[Any]) -> NDArray[np.float64]:
@@ -154,28 +149,3 @@ class QuantileGrid:
     def apart(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
         """How far apart values are: 0.7 - 0.1 is 0.6, where tenths are public, and no double beside it."""
         return self._on_grain(high - low, 0.0)
-
-
-def _multiples(domain: Any) -> int | None:
-    """How many multiples of a public granularity there are from bound to bound, if these are some."""
-    if not isinstance(domain, Interval) or domain.granularity is None:
-        return None
-    steps = (domain.upper - domain.lower) / domain.granularity
-    return round(steps) + 1 if abs(steps - round(steps)) <= 1e-9 * steps else None
-
-
-def _grain(domain: Any) -> Fraction | None:
-    """The public granularity, if the bounds fit it: as exact as they are, 1/3 of a unit too."""
-    many = _multiples(domain)
-    return None if many is None else (exact(domain.upper) - exact(domain.lower)) / (many - 1)
-
-
-def _possible_values(domain: Any, most: int) -> Interval | Integers | Boolean | None:
-    """A cell for every possible value, where they are known and not too many: whole numbers, multiples."""
-    if not isinstance(domain, Interval):
-        found: Integers | Boolean = domain
-        return found if found.size <= most else None
-    many, grain = _multiples(domain), domain.granularity
-    if many is None or grain is None or many > most:
-        return None
-    return Interval(domain.lower - grain / 2, domain.upper + grain / 2, cells=many, missing=domain.missing)

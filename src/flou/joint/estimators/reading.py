@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from flou.domain import Categories, Schema
+from flou.domain import Schema
 from flou.summaries.condition import Condition, named
 from flou.summaries.condition_words import condition
 
@@ -32,7 +32,7 @@ class Reading:
     def of(cls, computed: Sequence[str], *, where: str = "", schema: Schema | None = None) -> Reading:
         """Columns whose domain is a list of texts are read as texts."""
         domains = {} if schema is None else schema.columns
-        listed = {name: domain.values for name, domain in domains.items() if isinstance(domain, Categories)}
+        listed = {name: domain.levels for name, domain in domains.items() if domain.numbers is None}
         texts = frozenset(name for name, values in listed.items() if all(isinstance(value, str) for value in values))
         return cls(tuple(dict.fromkeys(computed)), where, texts)
 

@@ -107,8 +107,7 @@ class ContingencyTable:
         for axis, (name, domain) in enumerate(zip(self.names, (self.rows, self.columns), strict=True)):
             sums = table.sum(axis=1 - axis)
             uncertainty = MarginUncertainty.of(self.oracle, sums, found.people, self.shape[1 - axis])
-            labels = tuple(str(label) for label in domain.decode(np.arange(domain.size)).tolist())
             value = sums if consistent == "none" else nearest_shares(sums)
             steps = ("sums over the other answer", CONSISTENT[consistent])
-            releases[name] = certified(self.oracle, found, f"shares of {name}", value, uncertainty, labels, steps)
+            releases[name] = certified(self.oracle, found, f"shares of {name}", value, uncertainty, domain.names, steps)
         return releases

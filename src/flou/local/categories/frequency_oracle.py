@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flou.arrays import Floats, Ints
-from flou.domain import Boolean, Categories, Domain, Integers
+from flou.domain import Categories, Domain, Integers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_shares
-from flou.local.categories.pairs import Pairs
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.certify import certified
 from flou.local.randomiser import Randomiser
@@ -45,6 +44,7 @@ class FrequencyOracle(Randomiser):
     """``categories``: how many there are (answers are then 0..k-1), a list of them, or a domain."""
 
     proof = "frequency_oracles"
+    domain: Domain
 
     reason = ""  # why it was chosen, when ``frequencies`` chose it
     _marks: int | None = 1  # how many of the sums a report adds 1 to, if always as many
@@ -150,15 +150,14 @@ class FrequencyOracle(Randomiser):
         else:
             unbiased = self.shares(aggregate)
             value = unbiased if consistent == "none" else nearest_shares(unbiased)
-        labels = tuple(str(label) for label in self.domain.decode(np.arange(self.k)).tolist())
         uncertainty = self.uncertainty(aggregate)
-        return certified(self, aggregate, "shares", value, uncertainty, labels, (CONSISTENT[consistent],))
+        return certified(self, aggregate, "shares", value, uncertainty, self.domain.names, (CONSISTENT[consistent],))
 
 
 def categories_of(categories: Answers) -> Domain:
     """A domain of categories: a number of them, a list, or a domain."""
-    if isinstance(categories, Categories | Boolean | Integers | Pairs):
-        domain: Domain = categories
+    if isinstance(categories, Domain) and categories.discrete:
+        domain = categories
     elif isinstance(categories, list | tuple):
         domain = Categories(list(categories), other=False, missing=categories[0] if categories else None)
     else:

@@ -13,7 +13,7 @@ from flou.errors import InvalidData
 __all__ = ["Pairs"]
 
 
-class Pairs:
+class Pairs(Domain):
     """A domain of pairs, the second category counting fastest; values are a sequence of two columns."""
 
     def __init__(self, rows: Domain, columns: Domain) -> None:

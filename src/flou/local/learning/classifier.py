@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.bits import SYSTEM, Bits
-from flou.domain import Boolean, Categories, Integers
+from flou.domain import Domain, Numbers
 from flou.errors import InvalidData
 from flou.guarantee import PureDP
 from flou.local.learning.gaussian_model import probabilities
-from flou.local.learning.labelled_bins import Joint, LabelledBins, Numbers, column_of
+from flou.local.learning.labelled_bins import Joint, LabelledBins, column_of
 from flou.local.survey.collection import Collection
 from flou.local.survey.survey import Reports, Survey
 from flou.parameters import Number, number
@@ -40,7 +40,7 @@ class Classifier(ABC):
     def __init__(
         self,
         features: Mapping[str, Numbers],
-        label: Boolean | Categories | Integers,
+        label: Domain,
         *,
         epsilon: Number,
         bins: int = 4,

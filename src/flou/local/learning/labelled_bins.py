@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
-from flou.domain import Boolean, Categories, Integers, Interval
+from flou.domain import Domain, Integers, Numbers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.categories.consistency import nearest_shares
 from flou.local.categories.frequency_oracle import FrequencyOracle
@@ -30,7 +30,6 @@ from flou.summaries.request import Code
 
 __all__ = ["Joint", "LabelledBins", "column_of"]
 
-Numbers: TypeAlias = Interval | Integers | Boolean
 
 MOST_CLASSES = 100
 MOST_BINS = 64
@@ -52,7 +51,7 @@ class LabelledBins:
     """``features`` are numbers on public grids, ``together`` of them asked for at a time, in ``bins`` bins each."""
 
     features: Mapping[str, Numbers]
-    label: Boolean | Categories | Integers
+    label: Domain
     bins: int
     together: int = 1
 
@@ -64,13 +63,14 @@ class LabelledBins:
                 "Pass for example features={'age': flou.Integers(0, 120), 'bmi': flou.Interval(10, 70)}.",
             )
         for name, domain in self.features.items():
-            if not isinstance(name, str) or not isinstance(domain, Interval | Integers | Boolean) or domain.size < 2:
+            if not isinstance(name, str) or not isinstance(domain, Numbers) or domain.size < 2:
                 raise InvalidParameter(
                     f"The feature {shown(name)} must be an interval, integers or a boolean with at least two codes.",
                     "Means and variances are learned, and categories have none.",
                     "Declare one boolean for each category, or leave the feature out.",
                 )
-        if not isinstance(self.label, Boolean | Categories | Integers) or not 2 <= self.label.size <= MOST_CLASSES:
+        classes = self.label.size if isinstance(self.label, Domain) and self.label.discrete else 0
+        if not 2 <= classes <= MOST_CLASSES:
             raise InvalidParameter(
                 f"label must be a boolean, categories or integers with 2 to {MOST_CLASSES} codes.",
                 "These are the public classes that can be predicted.",
@@ -107,15 +107,11 @@ class LabelledBins:
     def edges(self, feature: int) -> Floats:
         """The ends of the bins of a feature, in its units; whole numbers lie in the middle of their cells."""
         domain, count = list(self.features.values())[feature], self.sizes[feature]
-        starts = -(-np.arange(count + 1) * domain.size // count)
-        if isinstance(domain, Interval):
-            return np.asarray(domain.lower + domain.step * starts, dtype=np.float64)
-        return np.asarray((0 if isinstance(domain, Boolean) else domain.lower) - 0.5 + starts, dtype=np.float64)
+        return domain.places(-(-np.arange(count + 1) * domain.size // count))
 
     def cell(self, feature: int) -> float:
         """How far apart the possible values of a feature are: 1 for whole numbers, next to nothing in an interval."""
-        domain = list(self.features.values())[feature]
-        return domain.step if isinstance(domain, Interval) else 1.0
+        return list(self.features.values())[feature].step
 
     def answers(self, codes: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
         """The answer of each person to each question, from the codes of the features and of the label."""

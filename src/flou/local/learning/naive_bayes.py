@@ -20,10 +20,10 @@ from typing import Literal
 import numpy as np
 
 from flou.arrays import Floats
-from flou.domain import Boolean, Categories, Integers
+from flou.domain import Domain, Numbers
 from flou.local.learning.classifier import Classifier
 from flou.local.learning.gaussian_model import GaussianModel
-from flou.local.learning.labelled_bins import Joint, Numbers
+from flou.local.learning.labelled_bins import Joint
 from flou.parameters import Number, choice
 
 __all__ = ["NaiveBayes", "class_moments", "priors_of", "within_classes"]
@@ -38,7 +38,7 @@ class NaiveBayes(Classifier):
     def __init__(
         self,
         features: Mapping[str, Numbers],
-        label: Boolean | Categories | Integers,
+        label: Domain,
         *,
         epsilon: Number,
         bins: int = 4,

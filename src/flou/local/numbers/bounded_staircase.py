@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from flou.arrays import Ints
 from flou.laws import DiscreteStaircase
 from flou.laws.enclosure import exp_minus
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.local.numbers.window_distribution import WindowDistribution
 from flou.parameters import Number, choice
 
@@ -44,7 +44,7 @@ class BoundedStaircase(WindowDistribution):
 
     def __init__(
         self,
-        domain: Numbers,
+        domain: Scale,
         *,
         epsilon: Number,
         cost: Literal["absolute", "squared"] = "absolute",

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.local.numbers.piecewise import least
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.local.numbers.window_distribution import WindowDistribution
 from flou.parameters import Number, choice
 
@@ -37,7 +37,7 @@ class ClampedWindow(WindowDistribution):
 
     def __init__(
         self,
-        domain: Numbers,
+        domain: Scale,
         *,
         epsilon: Number,
         cost: Literal["absolute", "squared"] = "squared",

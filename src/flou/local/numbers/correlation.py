@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
-from flou.domain import Integers, Interval
+from flou.domain import Integers, Numbers
 from flou.laws.normal import ndtri
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
@@ -96,12 +96,12 @@ class CorrelationUncertainty(NoiseAndSampling):
     cells: tuple[float, float]  # how far rounding to the grid moves a number, on the same scale
 
     @classmethod
-    def of(cls, told: list[Moments], domains: Sequence[Interval | Integers]) -> CorrelationUncertainty:
+    def of(cls, told: list[Moments], domains: Sequence[Numbers]) -> CorrelationUncertainty:
         """From the means of x, y, x^2, y^2 and xy; those of the squares were on a scale of their own."""
         x, y, xx, yy, xy = (one.mean for one in told)
         errors = np.array([one.total / one.people if one.people else math.inf for one in told])
         errors[2:4] /= 4  # from [-1, 1] to [0, 1]
-        cells = tuple(1 / (one.size - 1) if isinstance(one, Interval) else 0.0 for one in domains)
+        cells = tuple(0.0 if one.discrete else 1 / (one.size - 1) for one in domains)
         if not np.isfinite(errors).all():
             return cls(np.zeros(3), np.full((3, 3), math.inf), (cells[0], cells[1]))
         estimates = np.array([(1 + xx) / 2 - x * x + errors[0], (1 + yy) / 2 - y * y + errors[1], xy - x * y])

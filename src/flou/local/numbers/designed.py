@@ -36,7 +36,7 @@ from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.design import Design, design_for
 from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.local.randomiser import whole_numbers
 from flou.parameters import Number
 
@@ -51,7 +51,7 @@ class Designed(MeanRandomiser):
 
     name = "designed"
 
-    def __init__(self, domain: Numbers, *, epsilon: Number, design: Design | None = None, unit: str = "person") -> None:
+    def __init__(self, domain: Scale, *, epsilon: Number, design: Design | None = None, unit: str = "person") -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         self.design = design_for(self.epsilon) if design is None else design
 

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Floats, Ints
-from flou.domain import Integers, Interval
+from flou.domain import Numbers
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.fit import Fit, LinearUncertainty, QuantileUncertainty
-from flou.local.numbers.scale import Numbers, half_a_cell, numbers_of
+from flou.local.numbers.scale import Scale, half_a_cell, numbers_of
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number, integer, open_probability
 from flou.release import Release
@@ -44,9 +44,9 @@ class DistributionRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds; ``smooth``: whether shares are smoothed."""
 
     proof = "local_numbers"
-    domain: Interval | Integers
+    domain: Numbers
 
-    def __init__(self, domain: Numbers, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
+    def __init__(self, domain: Scale, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
         super().__init__(numbers_of(domain, usual=1024), epsilon=epsilon, unit=unit)
         self.smooth = bool(smooth)
 
@@ -94,10 +94,7 @@ class DistributionRandomiser(Randomiser):
     @cached_property
     def _edges(self) -> Floats:
         """The ends of the groups in the units of the domain."""
-        starts = -(-np.arange(self.groups + 1) * self.domain.size // self.groups)
-        if isinstance(self.domain, Interval):
-            return np.asarray(self.domain.lower + self.domain.step * starts, dtype=np.float64)
-        return np.asarray(self.domain.lower - 0.5 + starts, dtype=np.float64)
+        return self.domain.places(-(-np.arange(self.groups + 1) * self.domain.size // self.groups))
 
     def estimated(self, aggregate: Aggregate) -> Release:
         return self.histogram(aggregate)

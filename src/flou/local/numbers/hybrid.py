@@ -32,7 +32,7 @@ from flou.local.aggregate import Aggregate
 from flou.local.numbers.duchi import Duchi
 from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
 from flou.local.numbers.piecewise import Piecewise, least
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.local.randomiser import whole_numbers
 from flou.parameters import Number, choice
 
@@ -46,7 +46,7 @@ class Hybrid(MeanRandomiser):
 
     def __init__(
         self,
-        domain: Numbers,
+        domain: Scale,
         *,
         epsilon: Number,
         width: Literal["best", "published"] = "best",

@@ -8,7 +8,7 @@ from flou.local.numbers.duchi import Duchi
 from flou.local.numbers.hybrid import Hybrid
 from flou.local.numbers.mean_randomiser import MeanRandomiser
 from flou.local.numbers.piecewise import Piecewise
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.parameters import Number, choice, number
 
 __all__ = ["mean_of"]
@@ -21,7 +21,7 @@ METHODS: dict[str, type[MeanRandomiser]] = {
 }
 
 
-def mean_of(domain: Numbers, *, epsilon: Number, method: str = "auto", unit: str = "person") -> MeanRandomiser:
+def mean_of(domain: Scale, *, epsilon: Number, method: str = "auto", unit: str = "person") -> MeanRandomiser:
     """The randomiser of this name, or with ``"auto"`` the one whose variance at the worst answer is least.
 
     ``domain``: an interval, integers, or a pair of public bounds.

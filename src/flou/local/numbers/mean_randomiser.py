@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Ints
-from flou.domain import Integers, Interval
+from flou.domain import Numbers
 from flou.laws.normal import ndtri
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.scale import Numbers, ends, half_a_cell, numbers_of
+from flou.local.numbers.scale import Scale, ends, half_a_cell, numbers_of
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number
 from flou.release import Release
@@ -50,9 +50,9 @@ class MeanRandomiser(Randomiser):
     """``domain``: an interval, integers, or a pair of bounds."""
 
     proof = "local_numbers"
-    domain: Interval | Integers
+    domain: Numbers
 
-    def __init__(self, domain: Numbers, *, epsilon: Number, unit: str = "person") -> None:
+    def __init__(self, domain: Scale, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(numbers_of(domain), epsilon=epsilon, unit=unit)
 
     @property
@@ -106,7 +106,7 @@ class MeanUncertainty(NoiseAndSampling):
     alone: bool = False
 
     @classmethod
-    def of(cls, moments: list[Moments], domains: list[Interval | Integers]) -> MeanUncertainty:
+    def of(cls, moments: list[Moments], domains: list[Numbers]) -> MeanUncertainty:
         """The same in the units of the domains."""
         low, high = np.array([ends(domain) for domain in domains]).T
         half = (high - low) / 2

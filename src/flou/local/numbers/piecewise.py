@@ -33,7 +33,7 @@ from flou.local.numbers.mean_randomiser import (
     spread,
     sums_of_squares,
 )
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.local.numbers.window_randomiser import WindowRandomiser
 from flou.parameters import Number, choice, integer
 
@@ -49,7 +49,7 @@ class Piecewise(WindowRandomiser, MeanRandomiser):
 
     def __init__(
         self,
-        domain: Numbers,
+        domain: Scale,
         *,
         epsilon: Number,
         width: Literal["best", "published"] | int = "best",

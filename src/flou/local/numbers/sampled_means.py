@@ -31,7 +31,7 @@ from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.mean_of import mean_of
 from flou.local.numbers.mean_randomiser import MeanRandomiser, MeanUncertainty, Moments
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, integer
@@ -52,7 +52,7 @@ class SampledMeans(Randomiser):
 
     def __init__(
         self,
-        domains: Sequence[Numbers],
+        domains: Sequence[Scale],
         *,
         epsilon: Number,
         m: int | None = None,

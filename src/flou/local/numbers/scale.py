@@ -5,42 +5,43 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from flou.arrays import Bounds
-from flou.domain import Integers, Interval
+from flou.domain import Domain, Interval, Numbers
 from flou.errors import InvalidParameter
 
-__all__ = ["MOST_CODES", "Numbers", "ends", "half_a_cell", "numbers_of"]
+__all__ = ["MOST_CODES", "Scale", "ends", "half_a_cell", "numbers_of"]
 
-Numbers: TypeAlias = Interval | Integers | Bounds  # how the public domain of a number is given
+Scale: TypeAlias = Numbers | Bounds  # how the public domain of a number is given
 
 MOST_CODES = 2**18  # the squares of reports, summed over 2^40 of them in two halves, stay within 64 bits
 USUAL_CELLS = 2**16
 
 
-def numbers_of(domain: Numbers, *, most: int = MOST_CODES, usual: int = USUAL_CELLS) -> Interval | Integers:
+def numbers_of(domain: Scale, *, most: int = MOST_CODES, usual: int = USUAL_CELLS) -> Numbers:
     """An interval or integers: such a domain itself, or a pair of bounds, which is cut into ``usual`` cells."""
     if isinstance(domain, list | tuple) and len(domain) == 2:
         domain = Interval(*domain, cells=usual)
-    if not isinstance(domain, Interval | Integers):
+    numbers = domain.numbers if isinstance(domain, Domain) and domain.measured else None
+    if numbers is None:
         raise InvalidParameter(
             f"The public domain must be an interval, integers or a pair of bounds, got a {type(domain).__name__}.",
             "Numbers are randomised on a public grid between public bounds.",
             "Pass for example (0, 100), or flou.Interval(0, 100, cells=1000).",
         )
-    if not 2 <= domain.size <= most:
+    if not 2 <= numbers.size <= most:
         raise InvalidParameter(
-            f"The domain must have from 2 to {most} codes, got {domain.size}.",
+            f"The domain must have from 2 to {most} codes, got {numbers.size}.",
             "One code says nothing, and the sums of reports on a finer grid would not be kept exactly.",
             "Pass an interval with fewer cells, for example flou.Interval(0, 100, cells=1000).",
         )
-    return domain
+    return numbers
 
 
-def ends(domain: Interval | Integers) -> tuple[float, float]:
+def ends(domain: Numbers) -> tuple[float, float]:
     """What the first and the last code stand for."""
     low, high = domain.decode([0, domain.size - 1]).tolist()
     return float(low), float(high)
 
 
-def half_a_cell(domain: Interval | Integers) -> float:
+def half_a_cell(domain: Numbers) -> float:
     """How far a value between the bounds is moved at the most when it becomes a code."""
-    return domain.step / 2 if isinstance(domain, Interval) else 0.0
+    return 0.0 if domain.discrete else domain.step / 2

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Integers, Interval
+from flou.domain import Numbers
 from flou.errors import InvalidData, InvalidParameter
-from flou.local.numbers.scale import Numbers, numbers_of
+from flou.local.numbers.scale import Scale, numbers_of
 
 __all__ = ["Vector", "names_of"]
 
@@ -19,14 +19,14 @@ __all__ = ["Vector", "names_of"]
 class Vector:
     """A domain whose rows are vectors: column j holds numbers of the j-th of ``domains``."""
 
-    def __init__(self, domains: Sequence[Numbers]) -> None:
+    def __init__(self, domains: Sequence[Scale]) -> None:
         if not isinstance(domains, list | tuple) or len(domains) < 2:
             raise InvalidParameter(
                 "Several numbers need a list of at least two domains.",
                 "Each number has its own public bounds.",
                 "Pass for example [(0, 100), (18, 65)]; for one number use flou.local.mean_of.",
             )
-        self.domains: tuple[Interval | Integers, ...] = tuple(numbers_of(domain) for domain in domains)
+        self.domains: tuple[Numbers, ...] = tuple(numbers_of(domain) for domain in domains)
 
     def __repr__(self) -> str:
         return f"Vector({list(self.domains)!r})"

@@ -32,7 +32,7 @@ from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.mean_randomiser import MeanUncertainty, Moments, nothing
-from flou.local.numbers.scale import Numbers
+from flou.local.numbers.scale import Scale
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, integer
@@ -53,7 +53,7 @@ class VectorDuchi(Randomiser):
 
     def __init__(
         self,
-        domains: Sequence[Numbers],
+        domains: Sequence[Scale],
         *,
         epsilon: Number,
         names: Sequence[str] | None = None,

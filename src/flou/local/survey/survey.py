@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM, Bits
-from flou.domain import Domain, Integers, Interval, domain_from_dict, toml
+from flou.domain import Domain, Numbers, domain_from_dict, toml
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
@@ -53,10 +53,9 @@ class Item:
     method: str = "auto"
 
     def __post_init__(self) -> None:
-        numbers = isinstance(self.domain, Interval | Integers)
-        stated = self.statistic or ("mean" if numbers else "shares")
+        stated = self.statistic or ("mean" if self.domain.measured else "shares")
         choice("statistic", stated, STATISTICS)
-        if isinstance(self.domain, Interval) if stated == "shares" else not numbers:
+        if not (self.domain.discrete if stated == "shares" else self.domain.measured):
             raise InvalidParameter(
                 f"The statistic {stated!r} does not go with this type of answer.",
                 "Categories have shares; numbers have a mean or a distribution; whole numbers have all of them.",
@@ -70,7 +69,7 @@ class Item:
         """What a respondent's side runs."""
         if self.statistic == "shares":
             return frequencies(self.domain, epsilon=epsilon, method=self.method)
-        assert isinstance(self.domain, Interval | Integers)  # see above: other domains have shares only
+        assert isinstance(self.domain, Numbers)  # see above: other domains have shares only
         if self.statistic == "mean":
             return mean_of(self.domain, epsilon=epsilon, method=self.method)
         return SquareWave(self.domain, epsilon=epsilon)

@@ -17,7 +17,7 @@ import numpy as np
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM
-from flou.domain import Boolean, Categories, Domain, Interval
+from flou.domain import Domain
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 from flou.summaries.duck.sql import literal
@@ -27,6 +27,7 @@ __all__ = ["checked_path", "written"]
 
 ENDINGS = (".csv", ".parquet")
 MOST_TEXTS = 2**17
+TYPES: dict[type, str] = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE"}
 
 
 def checked_path(out: str | os.PathLike[str], source: Any) -> Path:
@@ -113,11 +114,11 @@ def _parquet(text: Path, out: Path, columns: Mapping[str, Domain]) -> Path:
 
 
 def _type(domain: Domain) -> str:
-    """What a column of this domain is in a file that has types."""
-    if isinstance(domain, Categories):
-        kinds = {type(label) for label in domain.labels}
-        return {bool: "BOOLEAN", int: "BIGINT"}.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"
-    return "DOUBLE" if isinstance(domain, Interval) else "BOOLEAN" if isinstance(domain, Boolean) else "BIGINT"
+    """What a column of this domain is in a file that has types: that of its values, if they have one."""
+    one = domain.decode([0])
+    listed = domain.decode(np.arange(domain.size)) if one.dtype.kind == "O" else one
+    kinds = {type(value) for value in listed.tolist()}
+    return TYPES.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"
 
 
 def _refused(path: Path, must: str) -> InvalidParameter:

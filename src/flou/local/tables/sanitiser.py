@@ -27,7 +27,7 @@ import numpy as np
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
-from flou.domain import Domain, Integers, Interval, Schema
+from flou.domain import Domain, Integers, Numbers, Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
 from flou.local.categories.grr import GRR
@@ -63,7 +63,7 @@ class Cell:
 
     @classmethod
     def of(cls, domain: Domain, epsilon: Fraction, method: str, unit: str) -> Cell:
-        if not isinstance(domain, Interval | Integers):
+        if not isinstance(domain, Numbers) or not domain.measured:
             return cls(domain, GRR(domain, epsilon=epsilon, unit=unit))
         if domain.size > MOST_CODES:
             raise InvalidParameter(

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from flou.arrays import Booleans
 from flou.bits import SYSTEM, Bits
-from flou.domain import Interval
 from flou.domain.column import each, is_numeric, real
+from flou.domain.rule import Cells
 from flou.summaries.array.columns import Columns
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.keys import KeyCounts, counted, listed
@@ -38,7 +38,7 @@ class ArrayRows(Rows):
     ) -> None:
         self._columns = columns if isinstance(columns, Columns) else Columns(columns)
         self._kept = kept
-        self._seen: dict[str, tuple[Interval, NDArray[np.uint16]]] = {}  # what first looks found, for second ones
+        self._seen: dict[str, tuple[Cells, NDArray[np.uint16]]] = {}  # what first looks found, for second ones
         self.engine = engine
         self.length = self._columns.rows if kept is None else kept.size
 
@@ -54,7 +54,7 @@ class ArrayRows(Rows):
 
     def collect(self, requests: Sequence[Request]) -> list[NDArray[Any]]:
         totals = [np.zeros(r.shape, dtype=np.int64 if isinstance(r, Counts) else object) for r in requests]
-        seen = {code: (domain, np.empty(self.length, dtype=np.uint16)) for code, domain in _first_looks(requests)}
+        seen = {code: (rule, np.empty(self.length, dtype=np.uint16)) for code, rule in _first_looks(requests)}
         for start in range(0, self.length, CHUNK):
             chunk = slice(start, min(start + CHUNK, self.length))
             codes: dict[Code, NDArray[np.int64]] = {}
@@ -103,8 +103,8 @@ class ArrayRows(Rows):
 
     def _coarse(self, code: Code) -> tuple[NDArray[np.uint16] | None, int]:
         """What a first look kept of this column, and how many last bits of the codes it leaves out."""
-        seen, fine = self._seen.get(code.column), code.domain
-        if seen is None or not isinstance(fine, Interval) or fine.units is None or fine.cells < seen[0].cells:
+        seen, fine = self._seen.get(code.column), code.rule
+        if seen is None or not isinstance(fine, Cells) or not fine.portable or fine.cells < seen[0].cells:
             return None, 0
         coarse, kept = seen
         shift = (fine.cells // coarse.cells).bit_length() - 1
@@ -161,12 +161,12 @@ class ArrayRows(Rows):
         return listed(((key, count) for (_, key), count in found.items()), least)
 
 
-def _first_looks(requests: Sequence[Request]) -> list[tuple[Code, Interval]]:
-    """The codes that a finer look may follow: of an interval, in as many cells as 16 bits can tell."""
+def _first_looks(requests: Sequence[Request]) -> list[tuple[Code, Cells]]:
+    """The codes that a finer look may follow: of a grid, in as many cells as 16 bits can tell."""
     codes = [code for request in requests if isinstance(request, Counts) for code in request.codes]
-    intervals = [(code, code.domain) for code in codes if isinstance(code.domain, Interval)]
+    grids = [(code, code.rule) for code in codes if isinstance(code.rule, Cells)]
     return sorted(  # the finest last: one is kept of each column
-        ((code, domain) for code, domain in intervals if 2**8 < domain.cells <= 2**16), key=lambda found: found[1].cells
+        ((code, rule) for code, rule in grids if 2**8 < rule.cells <= 2**16), key=lambda found: found[1].cells
     )
 
 

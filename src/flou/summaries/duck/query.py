@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Interval
+from flou.domain.rule import Cells
 from flou.summaries.duck.sql import EXACT, ColumnSQL, clipped_sql, floored_sql, middle, squared_sql
 from flou.summaries.request import Code, Counts, Request, Term, keys_of
 from flou.summaries.rows import free
@@ -96,7 +96,7 @@ class Query:
         column, domain, cell = self._columns[code.column], code.domain, self._cells.get(code, ("", None))[1]
         if kind == "k":
             return column.key(domain, cell)
-        if not isinstance(domain, Interval):
+        if not isinstance(code.rule, Cells):
             return column.code(domain)
         return clipped_sql(cell, domain) if cell else f"({column.code(domain)} - {middle(domain)})"
 
@@ -106,22 +106,19 @@ class Query:
 
     def _whole(self, code: Code) -> str:
         """A code as a DOUBLE, from 0."""
-        if isinstance(code.domain, Spread):
-            square = squared_sql(self._value(Code(code.column, code.domain.grid)), code.domain)
-            return f"({MOST} - {square})"
-        return (
-            f"({self._value(code)} + {middle(code.domain)})" if isinstance(code.domain, Interval) else self._value(code)
-        )
+        rule = code.rule
+        if isinstance(rule, Spread):
+            return f"({MOST} - {squared_sql(self._value(Code(code.column, rule.grid)), rule)})"
+        return f"({self._value(code)} + {middle(rule)})" if isinstance(rule, Cells) else self._value(code)
 
     def _limbs(self, term: Term) -> list[tuple[str, int]]:
         """A product of codes as whole multiples of powers of two, at most 2^bits of them each, and these powers."""
         sizes = [code.domain.size - 1 for code in term]
         if len(term) == 1:
-            domain = term[0].domain
-            if isinstance(domain, Spread):
-                square = squared_sql(self._value(Code(term[0].column, domain.grid)), domain)
-                return self._cut(square, MOST, 0)
-            return self._cut(self._value(term[0]), sizes[0], -1 if isinstance(domain, Interval) else 0)
+            rule = term[0].rule
+            if isinstance(rule, Spread):
+                return self._cut(squared_sql(self._value(Code(term[0].column, rule.grid)), rule), MOST, 0)
+            return self._cut(self._value(term[0]), sizes[0], -1 if isinstance(rule, Cells) else 0)
         value, other = map(self._whole, term)
         if math.prod(sizes) < EXACT:
             return self._cut(f"({value} * {other})", math.prod(sizes), 0)
@@ -166,11 +163,11 @@ class Query:
         limbs = ((found[name] / 2.0**shift, shift) for name, shift in self.sums[_product(term)])
         wholes = ((np.rint(limb * found["n"]) if self.keys else limb, shift) for limb, shift in limbs)
         halves = sum(whole.astype(np.int64).astype(object) * 2 ** (shift + 1) for whole, shift in wholes)
-        domain, rows = term[0].domain, found["n"].astype(object)
-        if len(term) == 1 and isinstance(domain, Spread):
+        rule, rows = term[0].rule, found["n"].astype(object)
+        if len(term) == 1 and isinstance(rule, Spread):
             return np.asarray(MOST * rows - halves // 2)
-        centred = len(term) == 1 and isinstance(domain, Interval)
-        return np.asarray((halves + rows * round(2 * middle(domain)) if centred else halves) // 2)
+        centred = len(term) == 1 and isinstance(rule, Cells)
+        return np.asarray((halves + rows * round(2 * middle(rule)) if centred else halves) // 2)
 
 
 def _product(term: Term) -> tuple[int, frozenset[Code]]:

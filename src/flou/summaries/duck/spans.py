@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import operator
 
-from flou.domain import Domain, Interval
+from flou.domain import Domain
+from flou.domain.rule import Cells, Rule
 from flou.summaries.duck.sql import ColumnSQL
 from flou.summaries.rows import Spans
 
@@ -18,7 +19,7 @@ __all__ = ["holds_missing", "rows_sql", "run_of", "spans_sql"]
 MOST = 1 << 18  # runs in the table
 
 
-def rows_sql(column: ColumnSQL, domain: Domain, spans: Spans) -> str | None:
+def rows_sql(column: ColumnSQL, domain: Domain | Rule, spans: Spans) -> str | None:
     """Whether the code of a row lies in one of some spans, before codes are computed; None where only they can tell.
 
     The run of a code is the code on a grid whose cells are as long as runs (``domain/units.py``). Spans that hold the
@@ -26,16 +27,16 @@ def rows_sql(column: ColumnSQL, domain: Domain, spans: Spans) -> str | None:
     one beyond the last is in the table. NULL and NaN count as NaN, which equals itself in DuckDB, and is in the table
     where the spans hold the code of what is missing.
     """
-    run = run_of(spans)
-    if not isinstance(domain, Interval) or not spans or spans[0][0] == 0 or spans[-1][1] > domain.last:
+    run, rule = run_of(spans), domain.rule
+    if not isinstance(rule, Cells) or not spans or spans[0][0] == 0 or spans[-1][1] > rule.last:
         return None
     if _many(spans, run):
         return None
-    cell = column.cell(domain.coarser(run.bit_length() - 1), centred=False)
+    cell = column.cell(rule.coarser(run.bit_length() - 1), centred=False)
     if cell is None:
         return None
     listed = f"SELECT CAST(unnest(range(a, b)) AS DOUBLE) FROM {_table(spans, run)}"
-    if holds_missing(domain, spans):
+    if holds_missing(rule, spans):
         listed += " UNION ALL SELECT 'nan'::DOUBLE"
     return f"coalesce({cell}, 'nan'::DOUBLE) IN ({listed})"
 
@@ -48,7 +49,7 @@ def spans_sql(code: str, spans: Spans) -> str:
     return f"CAST(FLOOR({code} / {run}) AS BIGINT) IN (SELECT unnest(range(a, b)) FROM {_table(spans, run)})"
 
 
-def holds_missing(domain: Domain, spans: Spans) -> bool:
+def holds_missing(domain: Domain | Rule, spans: Spans) -> bool:
     """Whether what is missing has a code in one of some spans."""
     return any(a <= domain.missing_code < b for a, b in spans)
 

@@ -22,7 +22,8 @@ import sys
 
 import numpy as np
 
-from flou.domain import Boolean, Categories, Domain, Integers, Interval
+from flou.domain import Domain
+from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.spread import Spread
@@ -63,20 +64,20 @@ class ColumnSQL:
         number = self._number() if self.kind in _REAL else None
         return f"{self.name} IS NOT NULL" if number is None else f"{number} <= {_double(math.inf)}"
 
-    def cell(self, domain: Domain, centred: bool = True) -> str | None:
+    def cell(self, domain: Domain | Rule, centred: bool = True) -> str | None:
         """The cell of each row from the ``middle``, or from 0, not clipped to the cells that there are; if any.
 
         It is computed in the steps of ``domain/units.py``, none of which depends on how the engine rounds.
         """
-        number = self.number_read()
-        if not isinstance(domain, Interval) or domain.size == 1 or number is None:
+        number, rule = self.number_read(), domain.rule
+        if not isinstance(rule, Cells) or rule.size == 1 or number is None:
             return None
-        units = domain.units
+        units = rule.units
         assert units is not None
         place = f"(CASE WHEN abs({number}) < 1 THEN FLOOR({number}) ELSE {number} END)" if units.near_zero else number
         place = f"({place} - {_double(units.origin)})" if units.origin else place
         whole = f"(FLOOR({place} * {_double(units.scale)}) - {_double(units.start)})"
-        return f"FLOOR({whole} / {_double(units.width)})" + (f" - {_double(middle(domain))}" if centred else "")
+        return f"FLOOR({whole} / {_double(units.width)})" + (f" - {_double(middle(rule))}" if centred else "")
 
     def number_read(self) -> str | None:
         """The number of each row that was ``read``, a DOUBLE that may be NULL or NaN; None where there are none."""
@@ -87,31 +88,32 @@ class ColumnSQL:
         truth = f"CASE WHEN {self.name} THEN {_double(1)} WHEN NOT {self.name} THEN {_double(0)} END"
         return truth if self.kind == "BOOLEAN" else self.number_read() or "NULL::DOUBLE"
 
-    def code(self, domain: Domain, cell: str | None = None) -> str:
+    def code(self, domain: Domain | Rule, cell: str | None = None) -> str:
         """The code of each row that was ``read``, or whose ``cell`` was: a whole number that is never NULL."""
-        missing = domain.missing_code
+        rule = domain.rule
+        missing = rule.missing_code
         if self.kind == "BOOLEAN":
-            no, yes = domain.encode(np.array([False, True])).tolist()
+            no, yes = rule.encode(np.array([False, True])).tolist()
             return f"CASE WHEN {self.name} THEN {yes} WHEN NOT {self.name} THEN {no} ELSE {missing} END"
-        if isinstance(domain, Categories):
-            place = self._place(domain)
-            return self._category(domain) if place is None else self.coded(domain, place)
-        if isinstance(domain, Boolean):
+        if isinstance(rule, Lookup):
+            place = self._place(rule)
+            return self._looked_up(rule) if place is None else self.coded(rule, place)
+        if isinstance(rule, Truth):
             return self._truth(missing)
-        if not isinstance(domain, Integers):
-            assert isinstance(domain, Interval)
-            return str(missing) if cell is None else f"({clipped_sql(cell, domain)} + {_double(middle(domain))})"
+        if isinstance(rule, Cells):
+            return str(missing) if cell is None else f"({clipped_sql(cell, rule)} + {_double(middle(rule))})"
+        assert isinstance(rule, Wholes)
         whole = self._whole()
         if whole is not None and not self.as_text:
-            return _integers(whole, domain, str(missing))
+            return _wholes(whole, rule, str(missing))
         number = self.number_read()
-        if number is None or domain.size == 1:
+        if number is None or rule.size == 1:
             return str(missing)
-        if whole is not None and max(abs(domain.lower), abs(domain.upper)) >= EXACT:
-            return _integers(whole, domain, _floored(number, domain))
-        return _floored(number, domain)
+        if whole is not None and max(abs(rule.lower), abs(rule.upper)) >= EXACT:
+            return _wholes(whole, rule, _floored(number, rule))
+        return _floored(number, rule)
 
-    def key(self, domain: Domain, cell: str | None = None) -> str:
+    def key(self, domain: Domain | Rule, cell: str | None = None) -> str:
         """What rows are grouped by: their code in few bits, or their place in a list, which ``coded`` makes a code.
 
         DuckDB looks up places once for every entry of a dictionary of texts, and then groups by these entries, as long
@@ -120,30 +122,29 @@ class ColumnSQL:
         kind = next(name for name in ("UTINYINT", "USMALLINT", "INTEGER") if domain.size - 1 <= _WHOLE[name][1])
         return self._place(domain) or f"CAST({self.code(domain, cell)} AS {kind})"
 
-    def coded(self, domain: Domain, key: str) -> str:
+    def coded(self, domain: Domain | Rule, key: str) -> str:
         """The code that a key stands for; two keys can stand for the same, where one of the categories is "missing"."""
         if self._place(domain) is None:
             return key
         return f"CASE {key} WHEN 0 THEN {domain.missing_code} ELSE {key} - 1 END"
 
-    def _place(self, domain: Domain) -> str | None:
-        """From 1, the place of a row among categories of one type, 0 where it has none; None where types differ."""
-        if not isinstance(domain, Categories):
+    def _place(self, domain: Domain | Rule) -> str | None:
+        """From 1, the place of a row in a list of values of one type, 0 where it has none; None where types differ."""
+        rule = domain.rule
+        if not isinstance(rule, Lookup):
             return None
-        texts = all(isinstance(value, str) for value in domain.values)
-        numbers = all(type(value) is int for value in domain.values) and not self.as_text and self.kind != "DECIMAL"
-        sought = self.text if texts else self._whole() if numbers else None
+        numbers = rule.whole and not self.as_text and self.kind != "DECIMAL"
+        sought = self.text if rule.texts else self._whole() if numbers else None
         if sought is None:
             return None
-        if len(domain.values) > LISTED:
-            values = ", ".join(map(_blob, map(str, domain.values)) if texts else map(str, domain.values))
-            value, code = (f'{self.name[:-1]} {part}"' for part in ("listed", "code"))  # names that no column has
-            table = f"SELECT unnest([{values}]) AS {value}, unnest(range({len(domain.values)})) AS {code}"
-            wanted = f"encode({sought})" if texts else sought
-            return f"coalesce(CAST((SELECT {code} FROM ({table}) WHERE {value} = {wanted}) AS INTEGER) + 1, 0)"
-        if texts:  # by their bytes, whatever the collation of the column
-            return f"greatest(list_position([{', '.join(map(_blob, map(str, domain.values)))}], encode({sought})), 0)"
-        return f"greatest(list_position([{', '.join(map(str, domain.values))}], {sought}), 0)"
+        # texts by their bytes, whatever the collation of the column
+        wanted = f"encode({sought})" if rule.texts else sought
+        values = ", ".join(map(_blob if rule.texts else str, map(str, rule.values)))
+        if len(rule.values) <= LISTED:
+            return f"greatest(list_position([{values}], {wanted}), 0)"
+        value, code = (f'{self.name[:-1]} {part}"' for part in ("listed", "code"))  # names that no column has
+        table = f"SELECT unnest([{values}]) AS {value}, unnest(range({len(rule.values)})) AS {code}"
+        return f"coalesce(CAST((SELECT {code} FROM ({table}) WHERE {value} = {wanted}) AS INTEGER) + 1, 0)"
 
     def _number(self) -> str | None:
         """The column as a DOUBLE that may be NULL, or None where it holds no numbers at all."""
@@ -181,10 +182,10 @@ class ColumnSQL:
         one = "" if self._fraction else f"WHEN {self.name} = 1 THEN 1 "
         return f"CASE {one}WHEN {self.name} = 0 THEN 0 ELSE {otherwise} END"
 
-    def _category(self, domain: Categories) -> str:
-        found = ((code, self._equals(value)) for code, value in enumerate(domain.values))
+    def _looked_up(self, rule: Lookup) -> str:
+        found = ((code, self._equals(value)) for code, value in enumerate(rule.values))
         cases = [f"WHEN {test} THEN {code}" for code, test in found if test is not None]
-        return f"CASE {' '.join(cases)} ELSE {domain.missing_code} END" if cases else str(domain.missing_code)
+        return f"CASE {' '.join(cases)} ELSE {rule.missing_code} END" if cases else str(rule.missing_code)
 
     def _equals(self, value: str | int | bool) -> str | None:
         """Whether a row is this category; None where no row can be."""
@@ -256,12 +257,12 @@ def _nan_by_its_words(x: str) -> str:
     return f"(CASE WHEN isnan({x}) THEN {_double(math.nan)} ELSE {x} END)"
 
 
-def middle(domain: Domain) -> float:
+def middle(domain: Domain | Rule) -> float:
     """Of the codes of a grid: whole, or a half."""
-    return (domain.last if isinstance(domain, Interval) else domain.size - 1) / 2
+    return domain.rule.last / 2
 
 
-def clipped_sql(cell: str, domain: Interval) -> str:
+def clipped_sql(cell: str, domain: Domain | Rule) -> str:
     """A cell between the ends of its grid, as a DOUBLE from the ``middle``."""
     end = middle(domain)
     # the next cell is 1 further, and at most 2^31 from the middle: a quarter beyond the end is far from rounding
@@ -272,20 +273,20 @@ def clipped_sql(cell: str, domain: Interval) -> str:
     return f"CASE WHEN isfinite({cell} * {beyond}) THEN {cell} ELSE {outside} END"
 
 
-def _floored(x: str, domain: Integers) -> str:
+def _floored(x: str, rule: Wholes) -> str:
     """floor(x) - lower between the ends of the grid."""
-    first, last = map(_double, ends(domain))
-    inside = f"CAST(TRY_CAST(FLOOR({x}) AS BIGINT) - {domain.lower} AS INTEGER)"
+    first, last = map(_double, ends(rule))
+    inside = f"CAST(TRY_CAST(FLOOR({x}) AS BIGINT) - {rule.lower} AS INTEGER)"
     return (
         f"CASE WHEN {x} >= {first} AND {x} < {last} THEN {inside} WHEN {x} < {first} THEN 0 "
-        f"WHEN {x} <= {_double(math.inf)} THEN {domain.last} ELSE {domain.missing_code} END"
+        f"WHEN {x} <= {_double(math.inf)} THEN {rule.last} ELSE {rule.missing_code} END"
     )
 
 
-def _integers(x: str, domain: Integers, otherwise: str) -> str:
+def _wholes(x: str, rule: Wholes, otherwise: str) -> str:
     return (
-        f"CASE WHEN {x} BETWEEN {domain.lower} AND {domain.upper} THEN CAST({x} - {domain.lower} AS INTEGER) "
-        f"WHEN {x} < {domain.lower} THEN 0 WHEN {x} > {domain.upper} THEN {domain.size - 1} ELSE {otherwise} END"
+        f"CASE WHEN {x} BETWEEN {rule.lower} AND {rule.upper} THEN CAST({x} - {rule.lower} AS INTEGER) "
+        f"WHEN {x} < {rule.lower} THEN 0 WHEN {x} > {rule.upper} THEN {rule.last} ELSE {otherwise} END"
     )
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from flou.domain import Boolean, Categories, Domain, Integers, Interval
+from flou.domain import Domain
+from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.keys import LARGEST
@@ -43,29 +44,30 @@ class ColumnExpression:
                 if kind == whole:
                     self._whole = low * 2 ** (bits - 1), 2 ** (bits + low) - 1
 
-    def code(self, domain: Domain) -> nw.Expr:
+    def code(self, domain: Domain | Rule) -> nw.Expr:
         """The code of each row, an Int64 that is never NULL."""
-        missing = domain.missing_code
-        if isinstance(domain, Spread):
-            cell = self.code(domain.grid).cast(nw.Float64())
-            middle = cell - nw.lit(domain.middle)
-            square = (middle * middle * nw.lit(domain.scale) + nw.lit(0.5)).floor()
+        rule = domain.rule
+        missing = rule.missing_code
+        if isinstance(rule, Spread):
+            cell = self.code(rule.grid).cast(nw.Float64())
+            middle = cell - nw.lit(rule.middle)
+            square = (middle * middle * nw.lit(rule.scale) + nw.lit(0.5)).floor()
             return nw.lit(MOST, nw.Int64()) - square.cast(nw.Int64())
         if self.kind == nw.Boolean:
-            no, yes = domain.encode(np.array([False, True])).tolist()
+            no, yes = rule.encode(np.array([False, True])).tolist()
             return _chosen([(self._column, yes), (~self._column, no)], missing)
-        if isinstance(domain, Categories):
-            return self._category(domain)
+        if isinstance(rule, Lookup):
+            return self._looked_up(rule)
         number = self._number()
-        if number is None or domain.size == 1:
+        if number is None or rule.size == 1:
             return _code(missing)
-        if isinstance(domain, Boolean):
+        if isinstance(rule, Truth):
             one, zero = (self._same(answer) for answer in (1, 0))
             return _chosen([(one, 1), (zero, 0)], missing)
-        if isinstance(domain, Integers) and self._whole is not None:
-            return self._integers(domain)
-        assert isinstance(domain, Interval | Integers)
-        return _grid(number, domain)
+        if isinstance(rule, Wholes) and self._whole is not None:
+            return self._wholes(rule)
+        assert isinstance(rule, Cells | Wholes)
+        return _grid(number, rule)
 
     def number(self) -> nw.Expr:
         """The column as a Float64, which is NULL or NaN where a row holds no number."""
@@ -93,17 +95,17 @@ class ColumnExpression:
         number = self._number() if self.kind.is_float() else None
         return ~self._column.is_null() if number is None else _holds(number <= nw.lit(math.inf))
 
-    def _integers(self, domain: Integers) -> nw.Expr:
+    def _wholes(self, rule: Wholes) -> nw.Expr:
         assert self._whole is not None
-        low, high = max(domain.lower, self._whole[0]), min(domain.upper, self._whole[1])
+        low, high = max(rule.lower, self._whole[0]), min(rule.upper, self._whole[1])
         if low > high:  # all numbers lie on one side of the bounds
-            code = 0 if domain.lower > self._whole[1] else domain.size - 1
-            return _chosen([(~self._column.is_null(), code)], domain.missing_code)
+            code = 0 if rule.lower > self._whole[1] else rule.last
+            return _chosen([(~self._column.is_null(), code)], rule.missing_code)
         bottom, top = nw.lit(low, self.kind), nw.lit(high, self.kind)
         inside = nw.when((self._column >= bottom) & (self._column <= top)).then(self._column).otherwise(bottom)
-        code_inside = inside.cast(nw.Int64()) - nw.lit(domain.lower, nw.Int64())
-        below, above = _code(low - domain.lower), _code(high - domain.lower)
-        rest = nw.when(self._column > top).then(above).otherwise(_code(domain.missing_code))
+        code_inside = inside.cast(nw.Int64()) - nw.lit(rule.lower, nw.Int64())
+        below, above = _code(low - rule.lower), _code(high - rule.lower)
+        rest = nw.when(self._column > top).then(above).otherwise(_code(rule.missing_code))
         rest = nw.when(self._column <= top).then(code_inside).otherwise(rest)
         return nw.when(self._column < bottom).then(below).otherwise(rest)
 
@@ -119,10 +121,10 @@ class ColumnExpression:
         number = self._number()
         return number == nw.lit(float(value)) if number is not None and int(float(value)) == value else None
 
-    def _category(self, domain: Categories) -> nw.Expr:
+    def _looked_up(self, rule: Lookup) -> nw.Expr:
         """Blocks of tests, of which at most one finds something: the others add nothing."""
-        cases = [(test, code) for code, test in enumerate(map(self._same, domain.values)) if test is not None]
-        missing = domain.missing_code
+        cases = [(test, code) for code, test in enumerate(map(self._same, rule.values)) if test is not None]
+        missing = rule.missing_code
         blocks = [
             _chosen([(test, code - missing) for test, code in cases[start : start + NESTED]], 0)
             for start in range(0, len(cases), NESTED)
@@ -200,22 +202,22 @@ def _read(text: nw.Expr) -> nw.Expr:
     return nw.when(huge).then(beyond).otherwise(number)
 
 
-def _grid(x: nw.Expr, domain: Interval | Integers) -> nw.Expr:
+def _grid(x: nw.Expr, rule: Cells | Wholes) -> nw.Expr:
     """The code between the ends of a grid, in steps whose results do not depend on how an engine rounds."""
-    first, last = (nw.lit(end) for end in ends(domain))
+    first, last = (nw.lit(end) for end in ends(rule))
     inside = nw.when((x >= first) & (x < last)).then(x).otherwise(first)
-    if isinstance(domain, Interval):
-        code = _cell(inside, domain).cast(nw.Int64())
+    if isinstance(rule, Cells):
+        code = _cell(inside, rule).cast(nw.Int64())
     else:
-        code = inside.floor().cast(nw.Int64()) - nw.lit(domain.lower, nw.Int64())
-    rest = nw.when(x <= nw.lit(math.inf)).then(_code(domain.last)).otherwise(_code(domain.missing_code))
+        code = inside.floor().cast(nw.Int64()) - nw.lit(rule.lower, nw.Int64())
+    rest = nw.when(x <= nw.lit(math.inf)).then(_code(rule.last)).otherwise(_code(rule.missing_code))
     rest = nw.when(x < last).then(code).otherwise(rest)
     return nw.when(x < first).then(_code(0)).otherwise(rest)
 
 
-def _cell(x: nw.Expr, domain: Interval) -> nw.Expr:
+def _cell(x: nw.Expr, rule: Cells) -> nw.Expr:
     """The rule of ``domain/units.py``."""
-    units = domain.units
+    units = rule.units
     assert units is not None
     if units.near_zero:
         x = nw.when((x > nw.lit(-1.0)) & (x < nw.lit(1.0))).then(x.floor().cast(nw.Float64())).otherwise(x)

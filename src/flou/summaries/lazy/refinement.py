@@ -16,7 +16,9 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Interval
+from flou.domain import Domain
+from flou.domain.rule import Cells, Rule
+from flou.summaries.edges import edges
 from flou.summaries.request import Code
 
 __all__ = ["Refinement", "merged", "most_places"]
@@ -30,18 +32,18 @@ class Refinement:
     """A column, cut wherever one of some grids is."""
 
     column: str
-    grids: tuple[Interval, ...]
+    grids: tuple[Domain | Rule, ...]
 
     @cached_property
     def cuts(self) -> tuple[float, ...]:
-        return tuple(sorted({cut for grid in self.grids for cut in _cuts(grid)}))
+        return tuple(sorted({cut for grid in self.grids for cut in _cuts(grid.rule)}))
 
     @property
     def size(self) -> int:
         """How many places there are."""
         return len(self.cuts) + 2
 
-    def cells(self, grid: Interval) -> NDArray[np.int64]:
+    def cells(self, grid: Domain | Rule) -> NDArray[np.int64]:
         """The cell in one of the grids, for every place."""
         return np.append(grid.encode(np.array([-np.inf, *self.cuts])), grid.missing_code)
 
@@ -50,7 +52,7 @@ def merged(keys: Iterable[Code]) -> list[tuple[Code, ...]]:
     """The keys, those together that a refinement can stand for: small grids of one column."""
     groups: dict[object, list[Code]] = {}
     for key in keys:
-        small = isinstance(key.domain, Interval) and key.domain.cells <= FEW_CELLS
+        small = isinstance(key.rule, Cells) and key.rule.cells <= FEW_CELLS
         groups.setdefault(key.column if small else key, []).append(key)
     together = [tuple(group) for group in groups.values() if most_places(group) <= MOST_PLACES]
     return together + [(key,) for group in groups.values() if most_places(group) > MOST_PLACES for key in group]
@@ -62,24 +64,6 @@ def most_places(group: Iterable[Code]) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _cuts(grid: Interval) -> tuple[float, ...]:
+def _cuts(grid: Rule) -> tuple[float, ...]:
     """The smallest double of each cell but the first."""
-    cells = np.arange(1, grid.cells)
-    first, last = _ranks(np.array([grid.lower, grid.upper]))
-    below, above = np.full(cells.size, first - 1), np.full(cells.size, last)
-    for _ in range(64):  # bits of a double
-        middle = (below & above) + ((below ^ above) >> 1)  # half of their sum, which may not fit into 64 bits
-        reached = grid.encode(_doubles(middle)) >= cells
-        below, above = np.where(reached, below, middle), np.where(reached, middle, above)
-    return tuple(_doubles(above).tolist())
-
-
-def _ranks(doubles: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The ranks of doubles among all of them, zero at 0.0."""
-    sizes = np.abs(doubles).view(np.int64)
-    return np.where(doubles < 0, -sizes, sizes)
-
-
-def _doubles(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-    sizes = np.abs(ranks).view(np.float64)
-    return np.where(ranks < 0, -sizes, sizes)
+    return tuple(edges(grid, np.arange(1, grid.size)))

@@ -28,7 +28,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Domain, Integers, Interval
+from flou.domain.rule import Rule
 from flou.summaries.lazy.refinement import Refinement, merged, most_places
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term, keys_of
 
@@ -82,10 +82,10 @@ class Pass:
     @cached_property
     def groups(self) -> int:
         """At most so many groups have rows."""
-        columns: dict[str, list[Domain]] = {}
+        columns: dict[str, list[Rule]] = {}
         for key in self.keys:
-            columns.setdefault(key.column, []).append(key.domain)
-        return prod(min(prod(d.size for d in some), sum(map(_changes, some)) + 2) for some in columns.values())
+            columns.setdefault(key.column, []).append(key.rule)
+        return prod(min(prod(r.size for r in some), sum(map(_changes, some)) + 2) for some in columns.values())
 
     @cached_property
     def columns(self) -> int:
@@ -162,13 +162,12 @@ class Pass:
         return result
 
 
-def _changes(domain: Domain) -> int:
-    return domain.size - 1 if isinstance(domain, Interval | Integers) else 2 * domain.size
+def _changes(rule: Rule) -> int:
+    return rule.size - 1 if rule.increasing else 2 * rule.size
 
 
 def _digit(keys: tuple[Code, ...]) -> Digit:
-    grids = tuple(key.domain for key in keys if isinstance(key.domain, Interval))
-    return keys[0] if len(keys) == 1 else Refinement(keys[0].column, grids)
+    return keys[0] if len(keys) == 1 else Refinement(keys[0].column, tuple(key.rule for key in keys))
 
 
 def _size(digit: Digit) -> int:
@@ -177,10 +176,7 @@ def _size(digit: Digit) -> int:
 
 def _followed(key: Code, digit: Digit, values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The codes of a key, from the digits that stand for it."""
-    if not isinstance(digit, Refinement):
-        return values
-    assert isinstance(key.domain, Interval)
-    return digit.cells(key.domain)[values]
+    return digit.cells(key.rule)[values] if isinstance(digit, Refinement) else values
 
 
 def _sum_name(term: int, shift: int) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
-from flou.domain import Boolean, Categories, Integers, Interval, Schema
+from flou.domain import Categories, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.design_column import DesignColumn, product_extent
 from flou.joint.estimators.design.expression import EVERYTHING, Expression, Extent
@@ -99,12 +99,8 @@ def made_column(
 def public_levels(name: str, schema: Schema | None) -> tuple[Any, ...]:
     """The declared categories of a column."""
     domain = schema.columns.get(name) if schema is not None else None
-    if isinstance(domain, Categories):
-        return domain.values
-    if isinstance(domain, Boolean):
-        return (False, True)
-    if isinstance(domain, Integers) and domain.size <= MOST_LEVELS:
-        return tuple(range(domain.lower, domain.upper + 1))
+    if domain is not None and domain.discrete and (not domain.measured or domain.size <= MOST_LEVELS):
+        return domain.levels
     raise InvalidParameter(
         f"The column {shown(name)} is used as a category without declared levels.",
         "The levels must be the same at every party, and reading them from rows would give them away.",
@@ -129,17 +125,15 @@ def level_places(batch: Batch, name: str, schema: Schema | None) -> NDArray[np.i
 
 def _extent(name: str, schema: Schema | None) -> Extent:
     domain = schema.columns.get(name) if schema is not None else None
-    if isinstance(domain, Categories):
+    if domain is None:
+        return EVERYTHING
+    if domain.numbers is None:
         raise InvalidParameter(
-            f"The column {shown(name)} is declared as categories and used as a number.",
-            "Categories have no arithmetic.",
+            f"The column {shown(name)} is declared as {domain.kind} and used as a number.",
+            f"{domain.kind.capitalize()} have no arithmetic.",
             f"Write C({name}) in a formula, or declare it as flou.Interval or flou.Integers.",
         )
-    if isinstance(domain, Boolean):
-        return Extent(0.0, 1.0, whole=True)
-    if isinstance(domain, Integers | Interval):
-        return Extent(float(domain.lower), float(domain.upper), isinstance(domain, Integers))
-    return EVERYTHING
+    return Extent(*domain.numbers.bounds, domain.numbers.whole)
 
 
 def _numbers(batch: Batch, name: str, extent: Extent) -> Floats:

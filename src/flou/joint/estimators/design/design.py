@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flou.arrays import Floats
-from flou.domain import Categories, Schema
+from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column, public_levels
 from flou.joint.estimators.design.contrasts import scoped_terms
@@ -142,8 +142,8 @@ class Design:
     def _is_category(self, factor: Factor) -> bool:
         if factor.category or not factor.expression.is_column:
             return factor.category
-        known = {} if self.schema is None else self.schema.columns
-        return isinstance(known.get(factor.expression.columns[0]), Categories)
+        domain = None if self.schema is None else self.schema.columns.get(factor.expression.columns[0])
+        return domain is not None and domain.numbers is None
 
     def _made(self) -> list[DesignColumn]:
         factors = {factor.text: factor for term in self._formula.terms for factor in term}

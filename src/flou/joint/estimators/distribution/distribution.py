@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Boolean, Categories, Integers, Schema
+from flou.domain import Domain, Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.distribution.distribution_fit import EcdfFit, HistogramFit
@@ -176,15 +176,14 @@ def _places(column: str, values: NDArray[Any], categories: tuple[Category, ...])
     return np.where(keys[near] == values, near, len(keys)).astype(np.int64)
 
 
-def _declared(domain: Any, bins: int | None, bounds: Any) -> tuple[Any, Any, Any]:
+def _declared(domain: Domain, bins: int | None, bounds: Any) -> tuple[Any, Any, Any]:
     """Edges, bounds or categories that follow from a schema."""
-    if isinstance(domain, Categories):
-        return None, None, domain.values
-    if isinstance(domain, Boolean):
-        return None, None, (False, True)
-    if isinstance(domain, Integers) and bins is None and bounds is None and domain.size <= MOST_COUNTS:
-        return [domain.lower - 0.5 + place for place in range(domain.size + 1)], None, None
-    return None, (domain.lower, domain.upper) if bounds is None else bounds, None
+    numbers = domain.numbers
+    if numbers is None or numbers.binary:
+        return None, None, domain.levels
+    if numbers.discrete and bins is None and bounds is None and numbers.size < MOST_COUNTS:
+        return numbers.places(np.arange(numbers.size + 1)), None, None
+    return None, numbers.bounds if bounds is None else bounds, None
 
 
 def _equal(bounds: Any, bins: int) -> tuple[float, ...]:

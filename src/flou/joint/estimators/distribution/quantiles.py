@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Boolean, Categories, Integers, Schema
+from flou.domain import Domain, Schema, require_numbers
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits, numbers
@@ -213,15 +213,8 @@ def _grain(value: Any) -> float:
     return float(value)
 
 
-def _declared(column: str, domain: Any, bounds: Any, granularity: Any) -> tuple[Any, Any]:
+def _declared(column: str, domain: Domain, bounds: Any, granularity: Any) -> tuple[Any, Any]:
     """What a schema says, where nothing else was said."""
-    if isinstance(domain, Categories):
-        raise InvalidParameter(
-            f"Column {column!r} holds categories, which have no order.",
-            "A quantile is the least value that a share of the rows does not exceed.",
-            "Ask for its histogram, or declare the column as an interval or as integers.",
-        )
-    if isinstance(domain, Boolean):
-        return bounds or (0, 1), granularity or 1
-    grain = 1 if isinstance(domain, Integers) else domain.granularity
-    return bounds or (domain.lower, domain.upper), granularity or grain
+    why = "A quantile is the least value that a share of the rows does not exceed."
+    numbers = require_numbers(column, domain, "order", why)
+    return bounds or numbers.bounds, granularity or numbers.granularity

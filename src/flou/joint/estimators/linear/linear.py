@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
-from flou.domain import Categories, Schema
+from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design.coded_columns import level_places, public_levels
+from flou.joint.estimators.design.coded_columns import level_places
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.linear import robust
 from flou.joint.estimators.linear.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
@@ -138,9 +138,8 @@ class LinearRegression(Program):
     def _levels(self) -> int | None:
         """How many declared clusters may span parties; None: clusters lie within parties."""
         schema = self.design.schema
-        if self.cluster is None or schema is None or not isinstance(schema.columns.get(self.cluster), Categories):
-            return None
-        return len(public_levels(self.cluster, schema))
+        domain = None if self.cluster is None or schema is None else schema.columns.get(self.cluster)
+        return None if domain is None or domain.numbers is not None else len(domain.levels)
 
     def _meat_length(self, size: int) -> int:
         if self.covariance == "nonrobust":

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from flou.arrays import Floats
-from flou.domain import Boolean, Integers, Interval, Schema
+from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import public_levels
 from flou.joint.estimators.design.design import Design
@@ -83,9 +83,6 @@ class BoundedDesign(Design):
     def _within(self, name: str, values: Floats) -> Floats:
         """The nearest numbers that the schema allows."""
         assert self.schema is not None
-        domain = self.schema[name]
-        if isinstance(domain, Boolean):
-            return np.clip(np.rint(values), 0.0, 1.0)
-        assert isinstance(domain, Integers | Interval)
-        whole = np.rint(values) if isinstance(domain, Integers) else values
-        return np.clip(whole, float(domain.lower), float(domain.upper))
+        numbers = self.schema[name].numbers
+        assert numbers is not None
+        return np.clip(np.rint(values) if numbers.whole else values, *numbers.bounds)

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Boolean, Integers, Interval, Schema
+from flou.domain import Domain, Integers, Interval, Schema, require_numbers
 from flou.domain.table import checked_table, checked_text
-from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits
 from flou.joint.estimators.party_rows import PartyRows
@@ -142,21 +141,13 @@ class PrivateQuantiles(Program):
         return cls(**{key: value for key, value in told.items() if value is not None})
 
 
-def _declared(column: str, domain: Any, cells: int | None) -> tuple[tuple[float, float], bool, int | None]:
+def _declared(column: str, domain: Domain, cells: int | None) -> tuple[tuple[float, float], bool, int | None]:
     """Bounds, whether all whole numbers between them are cells, and how many cells there are otherwise."""
-    if isinstance(domain, Boolean):
-        return (0, 1), True, None
-    if isinstance(domain, Integers):
-        if domain.size <= MOST_CELLS:
-            return (domain.lower, domain.upper), True, None
-        return (domain.lower - 0.5, domain.upper + 0.5), False, cells
-    if isinstance(domain, Interval):
-        return (domain.lower, domain.upper), False, min(domain.cells, CELLS) if cells is None else cells
-    raise InvalidParameter(
-        f"Column {column!r} holds categories, which have no order.",
-        "A quantile is the least value that a share of the rows does not exceed.",
-        "Ask for its histogram, or declare the column as an interval or as integers.",
-    )
+    why = "A quantile is the least value that a share of the rows does not exceed."
+    numbers = require_numbers(column, domain, "order", why)
+    if numbers.whole and numbers.size <= MOST_CELLS:
+        return numbers.bounds, True, None
+    return numbers.interval.bounds, False, min(numbers.size, CELLS) if cells is None else cells
 
 
 def _grid(bounds: Any, whole: bool, cells: int | None) -> Interval | Integers:

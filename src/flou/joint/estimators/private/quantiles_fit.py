@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
-from flou.domain import Integers, Interval
+from flou.domain import Numbers
 from flou.guarantee import Guarantee
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.private.private_fit import guarantee_note
@@ -30,7 +30,7 @@ class PrivateQuantilesFit(Fit):
 
     column: str
     tree: Tree
-    domain: Interval | Integers
+    domain: Numbers
     distribution: TreeDistribution
     share: NoiseShare
     parties: int
@@ -42,7 +42,7 @@ class PrivateQuantilesFit(Fit):
         *,
         column: str,
         tree: Tree,
-        domain: Interval | Integers,
+        domain: Numbers,
         sums: Sequence[int],
         share: NoiseShare,
         parties: int,
@@ -97,10 +97,8 @@ class PrivateQuantilesFit(Fit):
     def _ends(self, cells: NDArray[np.int64]) -> Floats:
         """The lower end of the first cell and the upper end of the last one."""
         inside = np.minimum(cells, self.domain.size - 1)
-        if isinstance(self.domain, Integers):
-            return np.add(inside, float(self.domain.lower))
-        ends: Floats = self.domain.lower + (inside + np.array([0, 1])) * self.domain.step
-        return np.clip(ends, self.domain.lower, self.domain.upper)
+        ends = self.domain.places(inside + (0.5 if self.domain.discrete else np.array([0, 1])))
+        return np.clip(ends, *self.domain.bounds)
 
     def summary(self) -> str:
         """A line for each probability."""

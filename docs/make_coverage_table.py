@@ -50,7 +50,7 @@ def content(report: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             "\n".join(lines),
-            f"{len(results)} cells with {min(runs):,} to {max(runs):,} runs each, {sum(runs):,} tables in all: {where}.",
+            f"{len(results)} cells with {min(runs):,} to {max(runs):,} runs each, {sum(runs):,} tables: {where}.",
             f"**Cells below 94.5 % by more than three standard errors, among {2 * len(results)} intervals:**",
             listed(shortfalls(results)),
             f"**Cells above 98 % by more than three standard errors, among the {capped} intervals with this claim:**",

@@ -84,8 +84,8 @@ def content(report: dict[str, Any]) -> str:
             by_bins(splits, report["wide"]),
             f"The document's own programs, at ε = {faults['epsilon']:g} per column: {100 * faults['outside']:.0f} % of "
             f"all values leave their bounds, the staircase spends {faults['staircase']:.3f} per column, a person pays "
-            f"at least {faults['total']:g}, and a perfect predictor scores {faults['perfect_on_noised_labels']:.3f} on the "
-            "noised labels.",
+            f"at least {faults['total']:g}, and a perfect predictor scores {faults['perfect_on_noised_labels']:.3f} "
+            "on the noised labels.",
             f"Measured {report['date'][:10]}, commit {report['commit']}.",
         ]
     )

@@ -52,10 +52,10 @@ def content(report: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             "\n".join(lines),
-            f"{len(results)} cells of {min(runs):,} to {max(runs):,} runs, {sum(runs):,} tables in all: {where}.",
-            f"**Below 94.5 % by more than three standard errors, of {2 * len(results)} intervals:**",
+            f"{len(results)} cells with {min(runs):,} to {max(runs):,} runs each, {sum(runs):,} tables: {where}.",
+            f"**Cells below 94.5 % by more than three standard errors, among {2 * len(results)} intervals:**",
             listed(shortfalls(results)),
-            f"**Above 98 % by more than three standard errors, of the {capped} intervals of which 98 % is claimed:**",
+            f"**Cells above 98 % by more than three standard errors, among the {capped} intervals with this claim:**",
             listed(exceptions(results)),
         ]
     )

@@ -30,7 +30,7 @@ def shown(value: float, deviation: float) -> str:
 def table(lines: list[dict[str, Any]], names: dict[str, str], measure: str, heads: list[str]) -> str:
     """A row for each method, a column for each epsilon."""
     epsilons = sorted({line["epsilon"] for line in lines if line["method"] in names})
-    rows = ["| ε of a person | " + " | ".join(heads or [f"{epsilon:g}" for epsilon in epsilons]) + " |"]
+    rows = ["| total ε of a person | " + " | ".join(heads or [f"{epsilon:g}" for epsilon in epsilons]) + " |"]
     rows.append("|---" + "|---:" * len(epsilons) + "|")
     for method, name in names.items():
         found = {line["epsilon"]: line for line in lines if line["method"] == method}
@@ -42,7 +42,7 @@ def table(lines: list[dict[str, Any]], names: dict[str, str], measure: str, head
 def by_bins(splits: list[dict[str, Any]], wide: dict[str, Any]) -> str:
     """How much accuracy is lost, for several numbers of bins."""
     rows = [
-        "| bins | accuracy | lost, against the same rows without privacy | its standard error |",
+        "| bins | accuracy | loss, compared with the same rows without privacy | its standard error |",
         "|---|---:|---:|---:|",
     ]
     for one in (*splits, wide):
@@ -57,34 +57,35 @@ def content(report: dict[str, Any]) -> str:
     """The tables with a sentence each, and where they come from."""
     lines, clean, faults, splits = report["lines"], report["clean"], report["faults"], report["splits"]
     totals = sorted({line["epsilon"] for line in lines if line["method"] in SANITISED})
-    heads = [f"{total:g} ({total / COLUMNS:g} a column)" for total in totals]
+    heads = [f"{total:g} ({total / COLUMNS:g} per column)" for total in totals]
     repeats = {line["method"]: line["repeats"] for line in lines}
     printed = report["printed"]
     return "\n\n".join(
         [
-            f"Without privacy naive Bayes has an accuracy of {clean['accuracy']:.4f}, an f1 of {clean['f1']:.4f} and "
-            f"an area under the curve of {clean['auc']:.4f} on the document's split (prepared as printed: "
-            f"{printed['accuracy']:.6f} and {printed['f1']:.6f}, the document's numbers). Mean and standard deviation "
-            f"over {repeats['reports']} draws of the noise ({repeats['pairs']} for the discriminant). Always saying no "
-            f"has an accuracy of {report['majority']:.3f}; numbers below that have learned nothing.",
-            "**Accuracy on clean rows, learned from reports**",
+            f"Without privacy, naive Bayes has an accuracy of {clean['accuracy']:.4f}, an f1 of {clean['f1']:.4f} and "
+            f"an area under the curve of {clean['auc']:.4f} on the document's split. (With the document's own "
+            f"preparation of the rows: {printed['accuracy']:.6f} and {printed['f1']:.6f}, the numbers that it prints.) "
+            f"The tables show mean and standard deviation over {repeats['reports']} draws of the noise "
+            f"({repeats['pairs']} for the discriminant). A rule that always says no has an accuracy of "
+            f"{report['majority']:.3f}; a classifier below that has learned nothing.",
+            "**Accuracy on clean rows, trained on reports**",
             table(lines, LEARNERS, "accuracy", []),
             "**f1**",
             table(lines, LEARNERS, "f1", []),
             "**Area under the curve**",
             table(lines, LEARNERS, "auc", []),
-            "**Accuracy on clean rows, learned from sanitised rows**",
+            "**Accuracy on clean rows, trained on sanitised rows**",
             table(lines, SANITISED, "accuracy", heads),
             "**The same, measured as in the document: on sanitised test rows and labels**",
             table(lines, SANITISED, "noised", heads),
-            f"**Other rows to learn from and to try on**, {splits[0]['splits']} times, `NaiveBayes` at "
-            f"ε = {splits[0]['epsilon']:g}. Without privacy accuracy is {splits[0]['clean']:.3f} ± "
+            f"**Other splits into training and test rows**, {splits[0]['splits']} times, `NaiveBayes` at "
+            f"ε = {splits[0]['epsilon']:g}. Without privacy, the accuracy is {splits[0]['clean']:.3f} ± "
             f"{splits[0]['clean_sd']:.3f} over these splits:",
             by_bins(splits, report["wide"]),
-            f"As printed, at ε = {faults['epsilon']:g} a column: {100 * faults['outside']:.0f} % of all values leave "
-            f"their bounds, the staircase spends {faults['staircase']:.3f} a column, a person pays at least "
-            f"{faults['total']:g}, and a perfect predictor scores {faults['perfect_on_noised_labels']:.3f} on the "
-            "noised labels.",
+            f"The document's own programs, at ε = {faults['epsilon']:g} per column: {100 * faults['outside']:.0f} % of "
+            f"all values leave their bounds, the staircase spends {faults['staircase']:.3f} per column, a person pays "
+            f"at least {faults['total']:g}, and a perfect predictor scores {faults['perfect_on_noised_labels']:.3f} "
+            "on the noised labels.",
             f"Measured {report['date'][:10]}, commit {report['commit']}.",
         ]
     )

@@ -1,4 +1,4 @@
-"""The tables of "What it costs" in docs/explanation/joint-statistics.md, from the committed benchmark.
+"""The tables of "What does it cost?" in docs/explanation/joint-statistics.md, from the committed benchmark.
 
 python docs/make_joint_table.py             print them
 python docs/make_joint_table.py --write     put them into the page
@@ -19,8 +19,8 @@ PAGE = ROOT / "docs" / "explanation" / "joint-statistics.md"
 MARKS = {True: "✓", False: "✗", None: "?"}
 TOGETHER = 2  # the first sections: processes that wait for each other
 HEADINGS = (
-    "parties", "neighbours", "a party, ms", "it sends, kB", "it receives, kB", "coordinator, s", "everyone, s",
-    "m² masks, s",
+    "parties", "neighbours", "each party, ms", "sent by a party, kB", "received by a party, kB", "coordinator, s",
+    "everyone together, s", "m² masks, s",
 )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def together(report: dict[str, Any]) -> str:
             rows = {row["label"]: row for row in measure["rows"]}
             shown = (spread(rows[label], 1e3) for label in labels)
             lines.append([f"{part['title']}, {measure['name']}", *shown])
-    return table(["milliseconds: median, and the middle half", *labels], lines)
+    return table(["milliseconds: median (middle half of the sessions)", *labels], lines)
 
 
 def others(report: dict[str, Any]) -> str:

@@ -30,6 +30,32 @@ COLUMNS = (
     ("substitute", "flou"), ("substitute", "OpenDP"), ("substitute", "diffprivlib"),
 )  # fmt: skip
 MARKS = {True: "✓", False: "✗", None: "?"}
+# what a run calls things, and what the page calls them
+WORDS = {
+    "one quantile: never worse than the exponential mechanism, and ties help":
+        "one quantile: this method is never worse than the exponential mechanism, and uses ties",
+    "up to 40 quantiles of many records cost least together":
+        "up to 40 quantiles of many rows: one joint draw is the most accurate",
+    "more than 40 quantiles are read best off noisy counts around them":
+        "more than 40 quantiles: noisy counts around the quantiles are the most accurate",
+    "beside peers": "compared with other libraries",
+    "beside its": "compared with its",
+    "the best peer": "the best other library",
+    ", its engine kept": ", engine kept running",
+    ", its connection kept": ", connection kept open",
+    ", connection kept": ", connection kept open",
+    "kept open open": "kept open",
+    ": one look": ": one pass",
+    "its worker ended (silent for 300 s, or killed)": "its process gave no answer for 300 s, or was killed",
+    ", 1 quantiles": ", 1 quantile",
+}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """The words of the page for those of a run."""
+    for said, meant in WORDS.items():
+        text = text.replace(said, meant)
+    return text
 
 
 def chosen(report: dict[str, Any], **facts: Any) -> list[Cell]:
@@ -81,7 +107,7 @@ def default(report: dict[str, Any]) -> str:
             facts = {"relation": relation, "quantiles": many}
             said = chosen(report, column=WITHOUT, rows=SHOWN_ROWS, epsilon=SHOWN_EPSILON, **facts)[0]
             errors = [default_cell(report, data=one, **facts) for one in data]
-            rows.append([relation, str(many), f"`{said['method']}`", said["why"], *errors])
+            rows.append([relation, str(many), f"`{said['method']}`", plain(said["why"]), *errors])
     return table(["relation", "quantiles", "method", "why", *data], rows, 4)
 
 
@@ -151,13 +177,13 @@ def skipped(report: dict[str, Any]) -> str:
         where = f"{cell['data']}, {cell['rows']:,} rows, {cell['quantiles']} quantiles"
         seen.setdefault(f"{cell['column']}: {reason}", []).append(where)
     lines = [f"- {what} ({'; '.join(dict.fromkeys(where))})" for what, where in seen.items()]
-    return "\n".join(lines) or "Nothing."
+    return plain("\n".join(lines)) or "Nothing."
 
 
 def times(report: dict[str, Any]) -> str:
-    """What was timed, one line an entry."""
+    """What was timed, one line per entry."""
     rows = [
-        [section["title"], measure["name"], row["label"], timed(row["value"], section["unit"])]
+        [plain(section["title"]), measure["name"], plain(row["label"]), timed(row["value"], section["unit"])]
         for section in report["sections"]
         for measure in section["measures"]
         for row in measure["rows"]
@@ -172,7 +198,7 @@ def timed(value: float | None, unit: str) -> str:
 
 def claims(report: dict[str, Any]) -> str:
     """What is claimed, and what came out."""
-    lines = [[MARKS[c["holds"]], c["text"], c["limit"], c["measured"]] for c in report["claims"]]
+    lines = [[MARKS[c["holds"]], plain(c["text"]), c["limit"], c["measured"]] for c in report["claims"]]
     machine = report["machine"]
     releases = sum(cell.get("releases", 0) for cell in report["errors"])
     where = f"{machine['cpu']}, {machine['cores']} cores, {report['date'][:10]}, commit {report['commit']}"
@@ -192,7 +218,7 @@ PARTS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 
 FEW = (9, 40, 99)  # quantiles of the table about few rows
-SHAPES = {"32": "32", "8²": "64", "16²": "256", "8³": "512", "16³": "4,096"}  # leaves
+SHAPES = {"32": "32 leaves", "8²": "64", "16²": "256", "8³": "512", "16³": "4,096"}
 
 
 def few(report: dict[str, Any]) -> str:
@@ -210,7 +236,8 @@ def few(report: dict[str, Any]) -> str:
             text = " / ".join(number(math.exp(statistics.fmean(map(math.log, part)))) for part in (fit, wide))
             texts.append(f"**{text}**" if way == cell["default"] else text)
         rows.append([str(cell["quantiles"]), f"{cell['seen']:,}", *texts])
-    return table(["quantiles", "rows × ε", "joint", "focused", *SHAPES.values()], rows, 1)
+    trees = [f"one tree, {leaves}" for leaves in SHAPES.values()]
+    return table(["quantiles", "rows × ε", "joint draw", "two trees", *trees], rows, 1)
 
 
 def engines(report: dict[str, Any]) -> str:

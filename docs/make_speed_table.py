@@ -18,7 +18,7 @@ from marked_page import ROOT, fill
 
 @dataclass(frozen=True)
 class Row:
-    """One line: cells of a section and a measure, one label a column (None: nothing to compare)."""
+    """One line: cells of a section and a measure, one label per column (None: nothing to compare)."""
 
     what: str
     unit: str
@@ -50,17 +50,17 @@ TABLES = (
         "noise", ("flou", "NumPy (not private)", "OpenDP", "diffprivlib", "PyDP"),
         (
             Row(
-                "Laplace noise of scale 1000, each of many draws", "ns", "Discrete Laplace noise", "scale 1e3",
+                "Laplace noise of scale 1000, time per draw of a vector", "ns", "Discrete Laplace noise", "scale 1e3",
                 ("flou DiscreteLaplace", "numpy Generator.laplace (not private)", "OpenDP make_laplace, int64 vector",
                  "diffprivlib Laplace", "PyDP LaplaceMechanism"),
             ),
             Row(
-                "Gaussian noise of scale 1000, each of many draws", "ns", "Gaussian noise", "scale 1e3",
+                "Gaussian noise of scale 1000, time per draw of a vector", "ns", "Gaussian noise", "scale 1e3",
                 ("flou DiscreteGaussian", "numpy Generator.normal (not private)", "OpenDP make_gaussian, int64 vector",
                  "diffprivlib Gaussian", "PyDP GaussianMechanism"),
             ),
             Row(
-                "Choosing one of a million, exponential mechanism", "ms", "Choosing one candidate",
+                "Choice of one candidate among a million, exponential mechanism", "ms", "Choosing one candidate",
                 "1,000,000 candidates",  # as many ns a candidate as ms in all
                 ("flou Exponential", "numpy choice, p given (not private)", "OpenDP make_noisy_max, Gumbel noise",
                  "diffprivlib Exponential", None),
@@ -71,7 +71,7 @@ TABLES = (
                  "diffprivlib Laplace", "PyDP LaplaceMechanism"),
             ),
         ),
-        "Processor time, the least of several rounds",
+        "Processor time, the fastest of several rounds",
     ),
     Table(
         "central", ("flou", "DuckDB (not private)", "OpenDP", "OpenDP, streamed", "diffprivlib", "PyDP"),
@@ -86,7 +86,7 @@ TABLES = (
             Row("Error of a mean, substitute", "%", "Error of a mean", "substitute, ε = 0.1",
                 ("flou", None, "OpenDP", None, "diffprivlib", None)),
         ),
-        "Wall time, the least of the rounds; resident memory of a fresh process; root mean squared error",
+        "Elapsed time, the fastest of the rounds; resident memory of a fresh process; root mean squared error",
     ),
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from flou.central.curator import Curator
 from flou.central.public_facts import PublicFacts
 from flou.guarantee import Guarantee
-from flou.release import Uncertainty
+from flou.release import Layout, Uncertainty
 from flou.release.release import Value
 from flou.summaries.request import Request
 
@@ -36,6 +36,7 @@ class Draft:
     postprocessing: tuple[str, ...] = field(default=())
     keys: dict[str, Any] = field(default_factory=dict)
     proofs: tuple[str, ...] = ()  # of what was chosen on the way, besides that of the question
+    layout: Layout | None = None  # how the entries lie, where their labels do not say it all
 
 
 class Question(ABC):

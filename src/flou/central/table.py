@@ -152,6 +152,7 @@ class Table(QuantileCalls):
             draft.uncertainty,
             draft.labels,
             draft.note,
+            draft.layout,
         )
 
     def where(self, condition: Condition) -> Table:

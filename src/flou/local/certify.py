@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flou.release import Certificate, Release, Uncertainty
+from flou.release import Certificate, Layout, Release, Uncertainty
 from flou.release.accuracy import accuracy_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def certified(
     uncertainty: Uncertainty,
     labels: tuple[str, ...] | None = None,
     postprocessing: tuple[str, ...] = (),
+    layout: Layout | None = None,
 ) -> Release:
     """An estimate with its intervals; it costs nothing beyond what each respondent paid with the report."""
     cost = randomiser.guarantee
@@ -67,4 +68,5 @@ def certified(
         certificate=certificate,
         uncertainty=uncertainty,
         labels=labels,
+        layout=layout,
     )

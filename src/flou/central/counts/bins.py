@@ -14,11 +14,13 @@ import numpy as np
 from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
 from flou.parameters import integer
+from flou.release import Layout
 
-__all__ = ["Runs", "binned", "for_histogram", "names_of"]
+__all__ = ["Runs", "binned", "for_histogram", "layout_of", "names_of"]
 
 BINS, MOST = 20, 2**20
 ONE_BY_ONE = 200  # whole numbers that a histogram shows each for itself, unless it is told otherwise
+BY_NAME = 12  # whole numbers that are drawn as categories are
 EXACT = 2**49  # between bounds of this size whole numbers are whole numbers of units (``domain/units.py``)
 
 
@@ -80,3 +82,14 @@ def names_of(domain: Any) -> tuple[str, ...]:
         edges = domain.edges()
         return tuple(f"{a:g} to {b:g}" for a, b in pairwise(edges.tolist()))
     return tuple(str(label) for label in domain.decode(np.arange(domain.size)).tolist())
+
+
+def layout_of(domain: Any, groups: tuple[str, ...] | None = None) -> Layout:
+    """How counts of the codes of a domain lie: bins on an axis of numbers, or names."""
+    if isinstance(domain, Integers) and domain.size > BY_NAME:
+        edges = tuple(domain.lower - 0.5 + code for code in range(domain.size + 1))
+    elif isinstance(domain, Interval):
+        edges = tuple(domain.edges().tolist())
+    else:
+        return Layout("values", groups, names_of(domain))
+    return Layout("bins", groups, places=edges)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import Bits
-from flou.central.counts.bins import for_histogram, names_of
+from flou.central.counts.bins import for_histogram, layout_of, names_of
 from flou.central.counts.consistency import adding_up_to
 from flou.central.counts.counting import CountUncertainty
 from flou.central.curator import Curator
@@ -32,6 +32,7 @@ from flou.central.public_facts import PublicFacts
 from flou.central.question import Draft
 from flou.central.sensitivity import Sensitivity
 from flou.parameters import Number
+from flou.release import Layout
 from flou.release.uncertainty import Certain
 from flou.summaries.request import Code, Counts, Request, Sums
 
@@ -100,8 +101,11 @@ class Histogram(PricedQuestion):
         return (Counts((self._code(facts),)),)
 
     def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
-        names = names_of(self._code(facts).domain)
-        return counted(found[0], self._price, facts, curator.bits, labels=names, by=self.column)
+        domain = self._code(facts).domain
+        layout = layout_of(domain)
+        return counted(
+            found[0], self._price, facts, curator.bits, labels=names_of(domain), by=self.column, layout=layout
+        )
 
 
 class GroupCounts(Histogram):
@@ -112,7 +116,14 @@ class GroupCounts(Histogram):
 
 
 def counted(
-    counts: NDArray[Any], price: Price, facts: PublicFacts, bits: Bits, *, labels: tuple[str, ...], by: str
+    counts: NDArray[Any],
+    price: Price,
+    facts: PublicFacts,
+    bits: Bits,
+    *,
+    labels: tuple[str, ...],
+    by: str,
+    layout: Layout,
 ) -> Draft:
     """Counts of disjoint sets of rows, with noise for all of them together, and made to add up where the sum is public.
 
@@ -135,6 +146,7 @@ def counted(
         labels=labels,
         postprocessing=(postprocessing,),
         keys={"group_keys": "public", "column": by},
+        layout=layout,
     )
 
 

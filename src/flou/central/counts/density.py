@@ -35,7 +35,7 @@ from flou.domain import Integers, Interval
 from flou.errors import InvalidParameter
 from flou.laws.law import Floats
 from flou.parameters import Number, integer
-from flou.release import Uncertainty
+from flou.release import Layout, Uncertainty
 from flou.release.uncertainty import Interval as Ends
 from flou.summaries.request import Code, Counts, Request
 
@@ -147,6 +147,7 @@ class Density(PricedQuestion):
         series = noisy[1:] if facts.known_rows is None else noisy
         _, lower, upper = self._code(facts)
         band = Band(series, rows, facts.known_rows is None, mechanism, upper - lower, self.points)
+        points = tuple(np.linspace(lower, upper, self.points).tolist())
         return Draft(
             value=np.maximum(band.centre, 0.0) / (upper - lower),
             uncertainty=band,
@@ -157,9 +158,10 @@ class Density(PricedQuestion):
                 on=f" on {series.size} cosine sums",
                 grid=f"{CELLS} cells, 2^-20 of a row",
             ),
-            labels=tuple(f"{x:g}" for x in np.linspace(lower, upper, self.points).tolist()),
+            labels=tuple(f"{x:g}" for x in points),
             note=f"The band is about a series of {series.size} cosines; what it leaves out is not in the band.",
             postprocessing=("cosine series", "negative values as 0"),
+            layout=Layout("curve", places=points),
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from flou.central.counts.bins import for_histogram, names_of
+from flou.central.counts.bins import for_histogram, layout_of, names_of
 from flou.central.counts.count import counted
 from flou.central.curator import Curator
 from flou.central.price import Noise, Price
@@ -55,5 +55,7 @@ class GroupedHistogram(PricedQuestion):
 
     def answer(self, found: list[NDArray[Any]], facts: PublicFacts, curator: Curator) -> Draft:
         by, column = self._codes(facts)
-        labels = tuple(f"{group}: {name}" for group in names_of(by.domain) for name in names_of(column.domain))
-        return counted(found[0], self._price, facts, curator.bits, labels=labels, by=self.by)
+        groups = names_of(by.domain)
+        labels = tuple(f"{group}: {name}" for group in groups for name in names_of(column.domain))
+        layout = layout_of(column.domain, groups)
+        return counted(found[0], self._price, facts, curator.bits, labels=labels, by=self.by, layout=layout)

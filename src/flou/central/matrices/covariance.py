@@ -26,6 +26,7 @@ from flou.central.public_facts import PublicFacts
 from flou.central.question import Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
+from flou.release import Layout
 from flou.release.uncertainty import Interval, NoiseAndSampling
 
 __all__ = ["Correlation", "Covariance", "described_gram", "normal_numbers"]
@@ -53,7 +54,14 @@ class Covariance(GramQuestion):
         uncertainty = MatrixUncertainty(gram, correlation=isinstance(self, Correlation))
         names = self.columns
         labels = tuple(f"{a} with {b}" for a in names for b in names)
-        return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, uncertainty.caution)
+        return Draft(
+            uncertainty.value,
+            uncertainty,
+            described_gram(noise),
+            labels,
+            uncertainty.caution,
+            layout=Layout("matrix", names, names),
+        )
 
 
 @dataclass(frozen=True)

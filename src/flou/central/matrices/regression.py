@@ -28,6 +28,7 @@ from flou.central.public_facts import PublicFacts
 from flou.central.question import Draft
 from flou.laws.law import Floats
 from flou.parameters import Number
+from flou.release import Layout
 from flou.release.uncertainty import Interval, NoiseAndSampling
 
 __all__ = ["Regression"]
@@ -58,7 +59,8 @@ class Regression(GramQuestion):
         uncertainty = RegressionUncertainty(noise.release(found[0], curator.bits))
         labels = ("intercept", *self.regressors)
         note = "The noise drowns the regressors: more rows or a larger epsilon are needed." if uncertainty.lost else ""
-        return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, note)
+        layout = Layout("coefficients", names=labels)
+        return Draft(uncertainty.value, uncertainty, described_gram(noise), labels, note, layout=layout)
 
 
 @dataclass(frozen=True, eq=False)

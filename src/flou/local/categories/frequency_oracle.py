@@ -32,7 +32,7 @@ from flou.local.certify import certified
 from flou.local.randomiser import Randomiser
 from flou.mechanisms.mechanism import Integers as Codes
 from flou.parameters import Number, choice, integer
-from flou.release import Release
+from flou.release import Layout, Release
 
 __all__ = ["FrequencyOracle", "categories_of"]
 
@@ -149,8 +149,10 @@ class FrequencyOracle(Randomiser):
             unbiased = self.shares(aggregate)
             value = unbiased if consistent == "none" else nearest_shares(unbiased)
         labels = tuple(str(label) for label in self.domain.decode(np.arange(self.k)).tolist())
-        uncertainty = self.uncertainty(aggregate)
-        return certified(self, aggregate, "shares", value, uncertainty, labels, (CONSISTENT[consistent],))
+        uncertainty, layout = self.uncertainty(aggregate), None
+        if isinstance(self.domain, Pairs):
+            layout = Layout("table", *self.domain.names)
+        return certified(self, aggregate, "shares", value, uncertainty, labels, (CONSISTENT[consistent],), layout)
 
 
 def categories_of(categories: Any) -> Domain:

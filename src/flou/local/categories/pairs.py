@@ -29,6 +29,12 @@ class Pairs:
         return self.rows.size, self.columns.size
 
     @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What the rows and the columns are called."""
+        rows, columns = (one.decode(np.arange(one.size)).tolist() for one in (self.rows, self.columns))
+        return tuple(map(str, rows)), tuple(map(str, columns))
+
+    @property
     def size(self) -> int:
         """How many pairs there are."""
         return self.rows.size * self.columns.size

@@ -191,7 +191,7 @@ def _boxes(groups: Sequence[Sequence[Entry]], names: Sequence[str], column: str)
 
 def _own_units(lines: Sequence[Entry], coefficients: bool) -> list[Panel]:
     """Values that share an axis where they are of about the same size; an intercept never shares that of slopes."""
-    exact = [replace(line, place=place_of(line.data[1] - line.data[0])) for line in lines]
+    exact = [_by_itself(line) for line in lines]
     parts = [exact[:1], exact[1:]] if coefficients else [exact]
     panels = []
     for i, part in enumerate(parts):
@@ -214,7 +214,7 @@ def _matrix(groups: Sequence[Sequence[Entry]], rows: Sequence[str], columns: Seq
             if not line.is_number:
                 continue
             scale = largest if shares else spreads[i] * spreads[j]
-            exact = line if shares else replace(line, place=place_of(line.data[1] - line.data[0]))
+            exact = line if shares else _by_itself(line)
             between = exact.between(exact.data) if line.data[0] < line.data[1] else ""
             marks.append(Cell(j, i, _text(exact), between, line.value / scale if scale else 0.0, _told(exact)))
     return Panel(Lanes(tuple(columns)), Lanes(tuple(rows), pitch=52.0), tuple(marks))
@@ -242,6 +242,12 @@ def _least(panel: Panel) -> float:
         return 160.0
     names, texts = (max(map(width_of, words), default=0.0) for words in (panel.y.names, panel.y.texts))
     return 120.0 + min(names, 150.0) + texts
+
+
+def _by_itself(line: Entry) -> Entry:
+    """With the digits that its own interval allows, whatever those of others allow."""
+    place = place_of(line.data[1] - line.data[0])
+    return line if place is None else replace(line, place=place)
 
 
 def _text(line: Entry) -> str:

@@ -19,6 +19,7 @@ __all__ = ["drawn", "figure"]
 
 NARROW = 340  # pixels, on a phone
 SIZES = {"wide": WIDE, "narrow": NARROW}
+EDGE = 18.0  # what the last tick takes of the margin
 CELL = 60  # the least width of a cell that shows its interval
 
 
@@ -59,7 +60,7 @@ def drawn(picture: Picture, name: str, title: str, kind: str = "wide") -> str:
 def _matrix_width(panel: Panel) -> float:
     if not isinstance(panel.x, Lanes) or not isinstance(panel.y, Lanes):
         return 0.0
-    widest = max((width_of(text) for m in panel.marks if isinstance(m, Cell) for text in (m.text,)), default=0.0)
+    widest = max((width_of(mark.text) for mark in panel.marks if isinstance(mark, Cell)), default=0.0)
     return _names_room(panel.y) + len(panel.x.names) * max(CELL, widest + 8)
 
 
@@ -94,22 +95,22 @@ class _Frame:
 
 def _panel(panel: Panel, left: float, top: float, wide: float, rooms: tuple[float, float]) -> tuple[str, float]:
     """A panel and its height; ``rooms`` are what names and texts of lanes take, in all panels."""
-    title = f'<text class="name" x="{_n(left)}" y="{_n(top + 14)}">{escape(shortened(panel.title, wide, BOLD))}</text>'
     start = top + (26 if panel.title else 6)
-    y, above, right = panel.y, 0.0, left + wide - 8
+    y, above, right = panel.y, 0.0, left + wide - EDGE
     if isinstance(y, Axis):
         start += 18 if y.name else 4
         inner = left + 10 + max(width_of(text) for _, text in y.ticks())
     else:
         names, texts = rooms
-        if isinstance(panel.x, Axis) and names + texts > 0.55 * wide:  # then they lie above the lanes
-            above, names, texts = 17.0 * (y.every == 1), 8.0, 8.0
+        if isinstance(panel.x, Axis) and names + texts > 0.55 * wide:  # then they lie above lanes that are high enough
+            above, names, texts = (17.0, 8.0, EDGE) if y.every == 1 else (0.0, min(names, 0.4 * wide), EDGE)
         inner, right = left + names, left + wide - (texts if isinstance(panel.x, Axis) else 0.0)
-    lanes = len(y.names) if isinstance(y, Lanes) else 0
     if isinstance(panel.x, Lanes):
         start += 22
-    frame = _Frame(panel, inner, right, start, start + panel.height + above * lanes, above)
-    parts = [title if panel.title else "", *_upright(frame, left, left + wide), *_across(frame, left, left + wide)]
+    height = panel.height + (above * len(y.names) if isinstance(y, Lanes) else 0.0)
+    frame = _Frame(panel, inner, right, start, start + height, above)
+    parts = [_text(left, top + 14, shortened(panel.title, wide, BOLD), "start", "name")] if panel.title else []
+    parts += [*_upright(frame, left, left + wide), *_across(frame, left, left + wide)]
     parts += [_mark(mark, frame) for mark in panel.marks]
     below = 8 if isinstance(panel.x, Lanes) else 44 if panel.x.name else 30
     return f"<g>{''.join(parts)}</g>", frame.bottom + below - top
@@ -121,7 +122,7 @@ def _across(frame: _Frame, left: float, right: float) -> list[str]:
     if isinstance(axis, Lanes):
         room = (frame.right - frame.left) / len(axis.names)
         return [_text(frame.x(i), frame.top - 8, shortened(name, room), "middle") for i, name in enumerate(axis.names)]
-    parts = []
+    parts, end = [], -math.inf
     for number, text in axis.fitting(frame.right - frame.left):
         x, half = frame.x(number), width_of(text) / 2
         if isinstance(frame.panel.y, Lanes):
@@ -129,7 +130,9 @@ def _across(frame: _Frame, left: float, right: float) -> list[str]:
         else:
             parts.append(_line("grid", x, x, frame.bottom, frame.bottom + 4))
         at = min(max(x, left + half), right - half)
-        parts.append(_text(at, frame.bottom + 18, text, "middle", "soft"))
+        if at - half > end + 4:
+            parts.append(_text(at, frame.bottom + 18, text, "middle", "soft"))
+            end = at + half
     if axis.name:
         parts.append(_text(frame.right, frame.bottom + 34, shortened(axis.name, right - left), "end", "soft"))
     return parts
@@ -146,17 +149,16 @@ def _upright(frame: _Frame, left: float, right: float) -> list[str]:
         if axis.name:
             parts.append(_text(left, frame.top - 10, axis.name, "start", "soft"))
         return parts
-    for i, name in enumerate(axis.names):
-        if i % axis.every:
-            continue
-        text = axis.texts[i] if axis.texts else ""
+    texts = axis.texts if frame.above or max(map(width_of, axis.texts), default=0.0) < right - frame.right else ()
+    for i, name in list(enumerate(axis.names))[:: axis.every]:
+        text = texts[i] if texts else ""
         if frame.above:
             y, room = frame.y(i - 0.5) - 4, right - left - width_of(text) - 12
             parts.append(_text(left, y, shortened(name, room), "start"))
         else:
-            y = frame.y(i) + 4
-            parts.append(_text(frame.left - 10, y, shortened(name), "end") if frame.left - left > 10 else "")
-        parts.append(_text(right, y, text, "end") if text and (frame.above or right - frame.right > 10) else "")
+            y, room = frame.y(i) + 4, frame.left - left - 11
+            parts.append(_text(frame.left - 10, y, shortened(name, room), "end"))
+        parts.append(_text(right, y, text, "end") if text else "")
     return parts
 
 

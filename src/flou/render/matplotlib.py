@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
 
 from flou.errors import InvalidParameter, MissingExtra
 from flou.parameters import shown
@@ -23,6 +24,8 @@ __all__ = ["plot"]
 
 FORMATS = (".png", ".svg")
 INCH = 90  # pixels of the description
+NAME = 300.0  # pixels that the name of a lane may take
+TALLEST = 60_000  # dots that Matplotlib can draw one below the other
 INK, GREY, LINES, BLUE, MARK, RED = "#1d2733", "#5c6873", "#dfe4e8", "#b5cbde", "#1f4e79", "#c0562f"
 COLOURS: dict[Of, str] = {"data": MARK, "population": RED}
 OPACITY: dict[Of, float] = {"data": 0.30, "population": 0.20}
@@ -98,27 +101,18 @@ def _draw(axes: Axes, panel: Panel, wide: float) -> None:
     """The marks of a panel, those of a kind at once, on its axes."""
     _frame(axes, panel, wide)
     if bars := _of(panel, Bar):
-        sides = [(*bar.x, *bar.y) for bar in bars]
-        axes.bar(
-            [a for a, _, _, _ in sides],
-            [d - c for _, _, c, d in sides],
-            [b - a for a, b, _, _ in sides],
-            [c for _, _, c, _ in sides],
-            align="edge",
-            color=BLUE,
-        )
+        (left, right), (bottom, top) = (np.transpose([getattr(bar, side) for bar in bars]) for side in "xy")
+        axes.bar(left, top - bottom, right - left, bottom, align="edge", color=BLUE)
     for band in _of(panel, Band):
-        axes.fill_between(
-            band.x, band.low, band.high, color=COLOURS[band.of], alpha=OPACITY[band.of], lw=0, clip_on=True
-        )
+        axes.fill_between(band.x, band.low, band.high, color=COLOURS[band.of], alpha=OPACITY[band.of], lw=0)
     for line in _of(panel, Line):
         axes.plot(line.x, line.y, color=MARK, lw=1.4)
     for rule in _of(panel, Rule):
         axes.axvline(rule.x, color=GREY, lw=0.8, zorder=0.9)
     for box in _of(panel, Box):
         _box(axes, box)
-    for of in ("population", "data"):
-        _intervals(axes, panel, [one for one in _of(panel, Interval) if one.of == of])
+    for of in reversed(COLOURS):
+        _intervals(axes, panel, of)
     if points := _of(panel, Point):
         axes.plot([p.x for p in points], [p.y for p in points], "o", color=MARK, markersize=4.5, zorder=4)
     for cell in _of(panel, Cell):
@@ -130,82 +124,60 @@ def _of(panel: Panel, kind: type[T]) -> list[T]:
 
 
 def _frame(axes: Axes, panel: Panel, wide: float) -> None:
+    """Limits, ticks and grid lines, and the names and texts of lanes."""
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set_color(GREY)
+    axes.spines["bottom"].set(color=GREY, visible=isinstance(panel.x, Axis))
     axes.tick_params(colors=GREY, labelcolor=INK, labelsize=9, length=0, pad=6)
     axes.set_axisbelow(True)
-    sides: tuple[tuple[Literal["x", "y"], Axis | Lanes, float], ...] = (
-        ("x", panel.x, wide * 0.7),
-        ("y", panel.y, panel.height),
-    )
-    for side, scale, room in sides:
-        lanes = isinstance(scale, Lanes)
-        axis = axes.xaxis if side == "x" else axes.yaxis
-        if isinstance(scale, Lanes):
-            many = len(scale.names)
-            limits: tuple[float, float] = (-0.5, many - 0.5) if side == "x" else (many - 0.5, -0.5)  # the first on top
-            space = 0.8 * wide / many if side == "x" else LANE_NAME
-            ticks = [(float(i), shortened(scale.names[i], space)) for i in range(0, many, scale.every)]
-        else:
-            limits = (scale.low, scale.high)
-            ticks = scale.fitting(room) if side == "x" else scale.ticks(5 if room > 150 else 3)
-            if scale.name:
-                axis.set_label_text(scale.name, color=GREY, fontsize=9, parse_math=False)
-        axis.set_ticks([at for at, _ in ticks], [text for _, text in ticks], parse_math=False)
-        axes.set(**{f"{side}lim": limits})
-        if isinstance(scale, Axis) and (side == "y" or isinstance(panel.y, Lanes)):
-            axes.grid(axis=side, color=LINES, lw=0.8)
-        if lanes and side == "x":
-            axes.xaxis.tick_top()
-            axes.spines["bottom"].set_visible(False)
     if isinstance(panel.y, Lanes):
-        for i, text in enumerate(panel.y.texts):
-            if i % panel.y.every == 0:
-                axes.annotate(
-                    text,
-                    (1, i),
-                    xycoords=("axes fraction", "data"),
-                    xytext=(9, 0),
-                    textcoords="offset points",
-                    va="center",
-                    fontsize=9,
-                    color=INK,
-                    parse_math=False,
-                )
+        names, many = panel.y.names, len(panel.y.names)
+        axes.set_ylim(many - 0.5, -0.5)  # the first on top
+        shown = range(0, many, panel.y.every)
+        axes.set_yticks(shown, [shortened(names[i], NAME) for i in shown], parse_math=False)
+        style: dict[str, Any] = {"va": "center", "fontsize": 9, "color": INK, "parse_math": False}
+        style |= {"xycoords": ("axes fraction", "data"), "xytext": (9, 0), "textcoords": "offset points"}
+        for i in shown if panel.y.texts else ():
+            axes.annotate(panel.y.texts[i], (1, i), **style)
+    else:
+        _numbers(axes, "y", panel.y, panel.y.ticks(5 if panel.height > 150 else 3))
+    if isinstance(panel.x, Lanes):
+        names, many = panel.x.names, len(panel.x.names)
+        axes.set_xlim(-0.5, many - 0.5)
+        axes.set_xticks(range(many), [shortened(name, 0.8 * wide / many) for name in names], parse_math=False)
+        axes.xaxis.tick_top()
+    else:
+        _numbers(axes, "x", panel.x, panel.x.fitting(wide * 0.7), grid=isinstance(panel.y, Lanes))
     if panel.title:
         title = shortened(panel.title, wide, BOLD)
         axes.set_title(title, loc="left", fontsize=9.5, fontweight="bold", color=INK, parse_math=False)
 
 
-LANE_NAME = 300.0  # pixels that the name of a lane may take
+def _numbers(
+    axes: Axes, side: Literal["x", "y"], scale: Axis, ticks: Sequence[tuple[float, str]], *, grid: bool = True
+) -> None:
+    axis = axes.xaxis if side == "x" else axes.yaxis
+    axis.set_ticks([at for at, _ in ticks], [text for _, text in ticks], parse_math=False)
+    axes.set(**{f"{side}lim": (scale.low, scale.high)})
+    axis.set_label_text(scale.name, color=GREY, fontsize=9, parse_math=False)
+    if grid:
+        axes.grid(axis=side, color=LINES, lw=0.8)
 
 
-def _intervals(axes: Axes, panel: Panel, intervals: Sequence[Interval]) -> None:
+def _intervals(axes: Axes, panel: Panel, of: Of) -> None:
     """Intervals of one kind, with a cap at each end that is on the axis, and an arrow where it goes on."""
-    known = [one for one in intervals if not math.isnan(one.low) and not math.isnan(one.high)]
-    if not known:
-        return
-    upright, of = known[0].upright, known[0].of
-    scale = panel.y if upright else panel.x
-    assert isinstance(scale, Axis)
-    ends = [(scale.clamped(one.low), scale.clamped(one.high)) for one in known]
-    draw = axes.vlines if upright else axes.hlines
-    low, high, at = [a for a, _ in ends], [b for _, b in ends], [one.at for one in known]
-    colour, thick = COLOURS[of], 2.0 if of == "data" else 1.0
-    draw(at, low, high, color=colour, lw=thick, zorder=3)
-    caps: dict[str, list[tuple[float, float]]] = {}
-    for one, pair in zip(known, ends, strict=True):
-        beyond = one.low > scale.high, one.high < scale.low  # then one arrow is enough
-        arrows = zip((one.low, one.high), pair, beyond, "v^" if upright else "<>", strict=True)
-        for end, place, gone, arrow in arrows:
-            shape = ("_" if upright else "|") if scale.holds(end) else arrow
-            if gone:
-                continue
-            caps.setdefault(shape, []).append((one.at, place) if upright else (place, one.at))
-    for shape, places in caps.items():
-        xs, ys = zip(*places, strict=True)
-        style: dict[str, Any] = {"color": colour, "markersize": 5.0 if of == "data" else 4.0, "zorder": 3}
-        axes.plot(xs, ys, shape, markeredgewidth=thick * 0.7, clip_on=False, **style)
+    colour, thick, size = COLOURS[of], *((2.0, 5.0) if of == "data" else (1.0, 4.0))
+    for upright in (False, True):
+        scale, draw = (panel.y, axes.vlines) if upright else (panel.x, axes.hlines)
+        found = [one for one in _of(panel, Interval) if (one.of, one.upright) == (of, upright)]
+        ends = [(one.at, one.ends(scale)) for one in found if isinstance(scale, Axis)]
+        if whole := [(at, *(place for place, _ in pair)) for at, pair in ends if len(pair) == 2]:
+            draw(*zip(*whole, strict=True), color=colour, lw=thick, zorder=3)
+        for way, shape in enumerate("_^v" if upright else "|><"):  # 0, 1 and -1
+            places = [(at, place) for at, pair in ends for place, arrow in pair if arrow % 3 == way]
+            if places:
+                across, along = zip(*places, strict=True)
+                xy = (across, along) if upright else (along, across)
+                axes.plot(*xy, shape, color=colour, markersize=size, mew=thick * 0.7, clip_on=False, zorder=3)
 
 
 def _box(axes: Axes, box: Box) -> None:

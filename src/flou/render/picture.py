@@ -52,6 +52,16 @@ class Interval:
     of: Of
     upright: bool = False
 
+    def ends(self, axis: Axis) -> list[tuple[float, int]]:
+        """Where the ends lie, and whether they have a cap (0) or an arrow, down (-1) or up (1).
+
+        An interval beyond the axis has one arrow; one that is not known has no ends.
+        """
+        if math.isnan(self.low) or math.isnan(self.high):
+            return []
+        both = ((self.low, -1, self.low > axis.high), (self.high, 1, self.high < axis.low))
+        return [(axis.clamped(end), 0 if axis.holds(end) else way) for end, way, gone in both if not gone]
+
 
 @dataclass(frozen=True)
 class Line:

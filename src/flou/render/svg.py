@@ -189,26 +189,15 @@ def _mark(mark: Mark, frame: _Frame) -> str:
 def _interval(mark: Interval, frame: _Frame) -> str:
     axis = frame.panel.y if mark.upright else frame.panel.x
     assert isinstance(axis, Axis)
-    if math.isnan(mark.low) or math.isnan(mark.high):
-        return ""
     along, at = (frame.y, frame.x(mark.at)) if mark.upright else (frame.x, frame.y(mark.at))
-    a, b = along(mark.low), along(mark.high)
-    half = 3 if mark.of == "data" else 2.5
-    strokes = [((a, at), (b, at))]
-    for end, place, inwards, beyond in (
-        (mark.low, a, 1, mark.low > axis.high),
-        (mark.high, b, -1, mark.high < axis.low),
-    ):
-        if axis.holds(end):
-            strokes.append(((place, at - half), (place, at + half)))
-        elif not beyond:  # it goes on
-            tip = place + (-4 if mark.upright else 4) * inwards
-            strokes += [((tip, at - half), (place, at)), ((place, at), (tip, at + half))]
-    path = ""
-    for points in strokes:
-        ends = [(q, p) if mark.upright else (p, q) for p, q in points]
-        path += "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in ends)
-    return f'<path class="{mark.of}" fill="none" d="{path}"/>'
+    ends, half = mark.ends(axis), 3 if mark.of == "data" else 2.5
+    strokes = [[(along(place), at) for place, _ in ends]] if len(ends) == 2 else []
+    for place, arrow in ends:
+        tip, back = along(place), 4 * arrow * (1 if mark.upright else -1)
+        strokes.append([(tip + back, at - half), (tip, at), (tip + back, at + half)])
+    turned = [[(q, p) if mark.upright else (p, q) for p, q in points] for points in strokes]
+    path = "".join("M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in points) for points in turned)
+    return f'<path class="{mark.of}" fill="none" d="{path}"/>' if path else ""
 
 
 def _box(mark: Box, frame: _Frame) -> str:

@@ -200,6 +200,14 @@ def test_bars_of_bins_touch(drawn):
     assert marks(picture_of(drawn["whole numbers"]), Bar)[18].x == (17.5, 18.5)
 
 
+def test_quantiles_in_any_order_have_lanes(table):
+    """Only those that increase are a curve."""
+    for probabilities in ([0.9 - i / 50 for i in range(30)], [0.5] * 25):
+        picture = picture_of(table.quantiles("salary", probabilities, epsilon=2))
+        assert len(marks(picture, Point)) == len(probabilities)
+        figure(picture, "a", "title")
+
+
 def test_bands_of_a_distribution_hold_together(drawn):
     """They are those of all points at once; between two points they reach from one to the other."""
     for kind in ("ecdf by group", "ecdf of whole numbers"):

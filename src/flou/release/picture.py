@@ -44,7 +44,7 @@ def picture_of(release: Release) -> Picture | None:
     whose = "these respondents" if release.certificate.get("trust", {}).get("model") == "local" else "these rows"
     panels, band = _panels(release, lines, whose)
     shown, many = panels[:PANELS], len(panels[0].y.names) if isinstance(panels[0].y, Lanes) else 0
-    groups = len(release.layout.groups or ()) if release.layout is not None else len(panels)
+    groups = max(len(panels), len(release.layout.groups or ()) if release.layout is not None else 0)
     note = ""
     if groups > PANELS and many != groups:
         note = f"The first {PANELS} of {groups:,} groups are drawn."
@@ -69,6 +69,7 @@ def _panels(release: Release, lines: list[Entry], whose: str) -> tuple[list[Pane
     titles = layout.groups or ("",)
     names = layout.names or tuple(line.label for line in lines)
     several = len(groups) > 1
+    along = len(layout.places) > FEW and all(a < b for a, b in pairwise(layout.places))
     column = release.column or ""
     if curves := release.uncertainty.curves(LEVEL):
         return [_distribution(curve, column, len(curves) > 1) for curve in curves], "all points together"
@@ -87,7 +88,7 @@ def _panels(release: Release, lines: list[Entry], whose: str) -> tuple[list[Pane
         across = Axis(layout.places[0], layout.places[-1], "" if several else column)
         panels = [_histogram(*one, layout.places, across, scale) for one in zip(groups, titles, strict=True)]
         return panels, "bin by bin"
-    if layout.kind == "curve" or (layout.kind == "quantiles" and len(layout.places) > FEW):
+    if layout.kind == "curve" or (layout.kind == "quantiles" and along):
         words = ("share of rows", column) if layout.kind == "quantiles" else (column, "density")
         scale = Axis.around(worth_drawing(lines), "" if several else words[1], zero=layout.kind == "curve")
         across = Axis(layout.places[0], layout.places[-1], "" if several else words[0])

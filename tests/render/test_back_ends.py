@@ -209,6 +209,17 @@ def test_the_legend_lies_beside_the_data():
             assert box.ymin >= caption - 1
 
 
+def test_titles_of_panels_do_not_meet():
+    """A long title ends before that of the next panel, and before the paper does."""
+    panels = [replace(MARKS["line"][1], title=f"the department of everything, part {i}") for i in range(4)]
+    drawing = plot(picture(*panels))
+    drawing.canvas.draw()
+    boxes = [axes._left_title.get_window_extent() for axes in drawing.axes]
+    ends = [box.xmax for box in boxes]
+    assert all(end < box.xmin for end, box in zip(ends, boxes[1:], strict=False))
+    assert ends[-1] < drawing.bbox.xmax
+
+
 def test_a_picture_is_plain():
     """A description is made of numbers and texts, and equals one that is made of the same."""
     _, panel = MARKS["band"]

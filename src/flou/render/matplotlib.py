@@ -148,7 +148,7 @@ def _frame(axes: Axes, panel: Panel, wide: float) -> None:
     else:
         _numbers(axes, "x", panel.x, panel.x.fitting(wide * 0.7), grid=isinstance(panel.y, Lanes))
     if panel.title:
-        title = shortened(panel.title, wide, BOLD)
+        title = shortened(panel.title, 0.75 * wide, BOLD)  # ticks take the rest
         axes.set_title(title, loc="left", fontsize=9.5, fontweight="bold", color=INK, parse_math=False)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import flou
-from flou.release.axis import Axis
 from flou.release.digits import DOWN, UP, place_of, rounded_to, written
 from flou.release.entries import entries, worth_drawing
 from flou.release.price import cost_column, exact_text, priced
@@ -183,7 +182,7 @@ def test_texts_have_no_plot(releases, kind):
 def test_plot_shows_the_interval(releases):
     """The error bars of the mean are its intervals."""
     (axes,) = releases["mean"].plot().axes
-    drawn = sorted(float(x) for bar in axes.collections for x in bar.get_segments()[0][:, 0])
+    drawn = sorted(float(x) for lane in axes.collections for x in lane.get_segments()[0][:, 0])
     ends = [*releases["mean"].interval(), *releases["mean"].interval(of="population")]
     assert drawn == pytest.approx(sorted(ends))
 
@@ -209,19 +208,6 @@ def test_plot_without_matplotlib(releases, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(flou.MissingExtra, match=r"needs Matplotlib.*extra.*pip install 'flou\[plots\]'"):
         releases["mean"].plot()
-
-
-def test_axis():
-    """Ticks are round, inside, and numbers keep their order on paper."""
-    axis = Axis.around([3.0, 17.0], 0, 100)
-    ticks = [number for number, _ in axis.ticks]
-    assert 2 <= len(ticks) <= 6
-    assert all(axis.holds(tick) for tick in ticks)
-    assert axis.at(3) < axis.at(10) < axis.at(17)
-    assert axis.at(1e9) == 100
-    assert Axis.around([5.0], 0, 1, zero=True).low == 0
-    assert Axis.around([], 0, 1).ticks
-    assert Axis.around([7.0, 7.0], 0, 1).ticks
 
 
 def test_a_vague_group_does_not_squeeze_the_others(table):

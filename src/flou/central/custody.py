@@ -117,6 +117,7 @@ class Custody:
             draft.uncertainty,
             draft.labels,
             draft.note,
+            draft.layout,
         )
 
 

@@ -23,7 +23,7 @@ from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee, PureDP
 from flou.parameters import Number
-from flou.release import Uncertainty
+from flou.release import Layout, Uncertainty
 from flou.release.blocks import source_of
 from flou.release.release import Value
 from flou.summaries.request import Code, Reading
@@ -156,6 +156,7 @@ class Draft:
     postprocessing: tuple[str, ...] = field(default=())
     keys: dict[str, Any] = field(default_factory=dict)
     proofs: tuple[str, ...] = ()  # of what was chosen on the way, besides that of the question
+    layout: Layout | None = None  # how the entries lie, where their labels do not say it all
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from html import escape
 from flou.local.survey.collection import Collection
 from flou.release import Release
 from flou.release.entries import entries
-from flou.report.figure import figure
+from flou.release.picture import picture_of
+from flou.render.svg import figure
 from flou.report.style import STYLE
 
 __all__ = ["live_page"]
@@ -61,11 +62,12 @@ def _section(place: int, name: str, people: int, release: Release) -> str:
         f"<td>{escape(line.between(line.data))}</td><td>{escape(line.between(line.population))}</td></tr>"
         for line in lines
     )
+    picture = picture_of(release)
     method = release.certificate["mechanism"]["name"]
     return f"""<section>
 <h2>{escape(name)}</h2>
 <p class="soft small">{people:,} reports · {escape(release.statistic)} · {escape(str(method))}</p>
-{figure(release, lines, f"q{place}", name)}
+{"" if picture is None else figure(picture, f"q{place}", name)}
 <div class="scroll"><table><thead><tr><th scope="col"></th><th scope="col">estimate</th>
 <th scope="col">95 %, respondents</th><th scope="col">95 %, population</th></tr></thead>
 <tbody>{rows}</tbody></table></div>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flou.release import Certificate, Release, Uncertainty
+from flou.release import Certificate, Layout, Release, Uncertainty
 from flou.release import blocks as block
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def certified(
     uncertainty: Uncertainty,
     labels: tuple[str, ...] | None = None,
     postprocessing: tuple[str, ...] = (),
+    layout: Layout | None = None,
 ) -> Release:
     """An estimate with its intervals; it costs nothing beyond what each respondent paid with the report."""
     cost = randomiser.guarantee
@@ -73,4 +74,5 @@ def certified(
         certificate=Certificate.issue(statement),
         uncertainty=uncertainty,
         labels=labels,
+        layout=layout,
     )

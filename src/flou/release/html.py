@@ -10,9 +10,9 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from flou.release.axis import Axis
 from flou.release.entries import Entry, entries, worth_drawing
 from flou.release.price import cost_line
+from flou.render import Axis
 
 if TYPE_CHECKING:
     from flou.release.release import Release
@@ -27,7 +27,7 @@ CELL = "padding:.15em .8em .15em 0;border:0;text-align:{}"
 def html_of(release: Release) -> str:
     """The table."""
     lines = entries(release)
-    axis = Axis.around(worth_drawing(lines), 4, WIDTH - 4, zero=release.is_counts)
+    axis = Axis.around(worth_drawing(lines), zero=release.is_counts)
     heads = [("", "left"), ("95 % interval", "left"), ("value", "right"), ("these rows", "right")]
     head = "".join(_cell("th", text, side) for text, side in [*heads, ("population", "right")])
     rows = "".join(f"<tr>{_line(line, axis)}</tr>" for line in lines[:MOST])
@@ -59,16 +59,20 @@ def interval_bar(entry: Entry, axis: Axis) -> str:
     if not entry.is_number:
         return ""
     middle = HEIGHT / 2
+
+    def at(number: float) -> float:
+        return round(4 + axis.share(number) * (WIDTH - 8), 2)
+
     parts = []
     for (low, high), thick, opacity in ((entry.population, 2, 0.45), (entry.data, 6, 0.45)):
         if not math.isnan(low + high):
-            a, b = axis.at(low), axis.at(high)
+            a, b = at(low), at(high)
             parts.append(
                 f'<line x1="{a}" x2="{b}" y1="{middle}" y2="{middle}" stroke="currentColor" '
                 f'stroke-width="{thick}" stroke-opacity="{opacity}" stroke-linecap="round"/>'
             )
     if axis.holds(entry.value):
-        parts.append(f'<circle cx="{axis.at(entry.value)}" cy="{middle}" r="3.2" fill="currentColor"/>')
+        parts.append(f'<circle cx="{at(entry.value)}" cy="{middle}" r="3.2" fill="currentColor"/>')
     words = escape(f"{entry.text}, 95 % interval {entry.between(entry.data)}")
     return (
         f'<svg role="img" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"><title>{words}</title>'

@@ -20,6 +20,7 @@ from flou.release.certificate import Certificate
 from flou.release.digits import rounded_to
 from flou.release.entries import Entry, entries
 from flou.release.html import html_of
+from flou.release.layout import Layout
 from flou.release.price import cost_line
 from flou.release.uncertainty import Interval, Uncertainty
 
@@ -58,16 +59,17 @@ class Release:
     uncertainty: Uncertainty = field(repr=False)
     labels: tuple[str, ...] | None = None  # what the entries of a vector stand for
     note: str = ""  # a word of caution that needs no look at the data
+    layout: Layout | None = None  # how the entries lie, where their labels do not say it all
 
     def __eq__(self, other: object) -> bool:
         """The same release: its certificate, which no other has, and all that it says."""
         if not isinstance(other, Release):
             return NotImplemented
         mine, theirs = (
-            (type(one.uncertainty), one.statistic, one.column, one.cost, one.labels, one.note, one.certificate.hash)
+            (one.statistic, one.column, one.cost, one.labels, one.note, one.layout, one.certificate.hash)
             for one in (self, other)
         )
-        return mine == theirs and _same(self.value, other.value)
+        return mine == theirs and type(self.uncertainty) is type(other.uncertainty) and _same(self.value, other.value)
 
     def __hash__(self) -> int:
         return hash(self.certificate.hash)
@@ -164,9 +166,17 @@ class Release:
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """A Matplotlib figure (extra ``plots``); with ``path`` it is written as well, as PNG or SVG."""
-        from flou.release.plot import plot
+        from flou.release.picture import picture_of
+        from flou.render.matplotlib import plot
 
-        return plot(self, path)
+        picture = picture_of(self)
+        if picture is None:
+            raise InvalidParameter(
+                f"The {self.title} has no number to draw.",
+                "Only numbers have a place on an axis, and there is none: it is a text, or no group was selected.",
+                "Print the release, which says what there is.",
+            )
+        return plot(picture, path)
 
     def __repr__(self) -> str:
         lines = entries(self)

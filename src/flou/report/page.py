@@ -6,14 +6,13 @@ from html import escape
 
 from flou.ask import Answer, Answers
 from flou.release.entries import Entry, entries
+from flou.release.picture import picture_of
 from flou.release.price import cost_column, priced
-from flou.report.figure import figure, kind
+from flou.render.svg import figure
 from flou.report.style import STYLE
 
 __all__ = ["page"]
 
-ROWS_KEY = "<li><i></i>95 % interval, these rows</li>"
-POPULATION_KEY = '<li><i class="wide"></i>95 % interval, the population behind them</li>'
 READING = """
 <p><b>These rows</b>: with 95 % probability the interval holds what the table itself would say without noise; it comes
 from the law of the noise. <b>Population</b>: it also counts that the rows are a sample, independent draws.</p>
@@ -104,7 +103,7 @@ def _texts(line: Entry) -> list[str]:
 
 def _section(answer: Answer, lines: list[Entry], name: str) -> str:
     release = answer.release
-    drawing = figure(release, lines, name, answer.title)
+    drawing = picture_of(release)
     if release.labels is None:
         value, data, population = _texts(lines[0])
         told = f'<p class="big">{value}</p>'
@@ -121,25 +120,13 @@ def _section(answer: Answer, lines: list[Entry], name: str) -> str:
         rows = [[escape(line.label), *_texts(line)] for line in lines]
         table = _table(["", "value", "95 %, these rows", "95 %, population"], rows)
         numbers = f"<details><summary>The {len(lines)} numbers</summary>{table}</details>"
-    key = _key(kind(release, lines))
-    caption = f'<figcaption><ul class="key">{key}</ul></figcaption>'
-    picture = f"<figure>{drawing}{caption}</figure>" if drawing else ""
+    picture = "" if drawing is None else figure(drawing, name, answer.title)
     note = f'<p class="soft small">{escape(release.note)}</p>' if release.note else ""
     return (
         f'<section><div class="head"><h2>{escape(answer.title)}</h2>'
         f'<span class="soft small">{escape(priced(release.cost))}</span></div>'
         f"{told}{picture}{note}{numbers}</section>"
     )
-
-
-def _key(what: str) -> str:
-    """What the marks of a picture mean."""
-    if what == "bands":
-        words = (("area", "these rows"), ("wide area", "the population behind them"))
-        return "".join(
-            f'<li><i class="{mark}"></i>95 % band, all points together, {whose}</li>' for mark, whose in words
-        )
-    return ROWS_KEY + (POPULATION_KEY if what != "columns" else "")
 
 
 def _certificate(answer: Answer) -> str:

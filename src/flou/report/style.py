@@ -25,27 +25,35 @@ p{margin:.4em 0}
 section{border-top:1px solid var(--line);padding:1.5rem 0;break-inside:avoid}
 .head{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:.2rem 1rem}
 .big{font-size:2rem;font-weight:600;line-height:1.25;letter-spacing:-.01em;overflow-wrap:anywhere}
-figure{margin:.6rem 0}
+figure{margin:.6rem 0;overflow-x:auto}
 svg{display:block;width:100%;height:auto}
 svg text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:var(--ink);font-variant-numeric:tabular-nums}
 svg .soft{fill:var(--soft)}
+svg .name{font-weight:600}
+svg .fine{font-size:10px;fill:var(--ink)}
+svg.narrow{display:none;max-width:26rem}
 .bar{fill:var(--bar)}
 .grid{stroke:var(--line);stroke-width:1}
 .data{stroke:var(--mark);stroke-width:2.5}
-.population{stroke:var(--wide);stroke-width:1.2}
+.population{stroke:var(--wide);stroke-width:1.3}
+.rule{stroke:var(--soft);stroke-width:1}
+.cell{fill:var(--mark)}
+.cell.below{fill:var(--wide)}
 .dot{fill:var(--mark)}
 .box{fill:var(--bar);stroke:var(--mark);stroke-width:1.2}
 .edge{fill:none;stroke:var(--mark);stroke-width:1.4}
 .middle{fill:none;stroke:var(--mark);stroke-width:3}
 .curve{fill:none;stroke:var(--mark);stroke-width:1.8}
-.band{fill:var(--mark);fill-opacity:.3}
-.wideband{fill:var(--wide);fill-opacity:.2}
+.band{fill:var(--mark);fill-opacity:.3;stroke:none}
+.band.population{fill:var(--wide);fill-opacity:.2}
 .key{display:flex;flex-wrap:wrap;gap:.1rem 1.4rem;font-size:.875rem;color:var(--soft);padding:0;margin:.3rem 0;
   list-style:none}
 .key i{display:inline-block;width:1.5rem;vertical-align:middle;margin-right:.45rem;border-top:3px solid var(--mark)}
-.key i.wide{border-top:1.5px solid var(--wide)}
-.key i.area{border-top:.7rem solid var(--mark);opacity:.4}
-.key i.wide.area{border-top:.7rem solid var(--wide);opacity:.3}
+.key i.population{border-top:1.5px solid var(--wide)}
+.key i.band{border-top:.7rem solid var(--mark);opacity:.4}
+.key i.band.population{border-top:.7rem solid var(--wide);opacity:.3}
+.key i.cell{border-top:.7rem solid var(--bar)}
+@media (max-width:34rem){svg.wide{display:none}svg.narrow{display:block}main{padding:1.5rem .8rem 3rem}}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
 th,td{padding:.32rem .9rem .32rem 0;text-align:right;vertical-align:baseline;border-bottom:1px solid var(--line)}

@@ -20,10 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from flou.central.counts.bins import layout_of
 from flou.central.counts.noisy_counts import CountUncertainty, noisy_counts, possible
 from flou.central.price import Given, Price, PricedNoise, PricedQuestion, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.parameters import Number
+from flou.release import Layout
 from flou.release.uncertainty import Certain
 from flou.summaries.request import Counts, Sums
 
@@ -55,9 +57,11 @@ class Count(PricedQuestion):
         noise, by = self.noise(facts), self.by
         if by is not None:
             labels = facts.labels(by)
+            domain = facts.domain(by)  # of selected keys it has one more, for all others
+            layout = layout_of(domain) if len(labels) == domain.size else Layout("values", names=labels)
 
             def counted(found: list[Any], curator: Curator) -> Draft:
-                return noisy_counts(found[0], noise, curator.bits, labels=labels, by=by)
+                return noisy_counts(found[0], noise, curator.bits, labels=labels, by=by, layout=layout)
 
             return Prepared(noise.mechanism.guarantee, (Counts((facts.code(by),)),), counted, len(labels))
         return Prepared(noise.mechanism.guarantee, (Sums(((),)),), lambda found, curator: _alone(found, noise, curator))

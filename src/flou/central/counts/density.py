@@ -30,7 +30,7 @@ from flou.central.price import Given, Noise, Price, PricedNoise, PricedQuestion,
 from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.errors import InvalidParameter
 from flou.parameters import Number, integer
-from flou.release import Uncertainty
+from flou.release import Layout, Uncertainty
 from flou.release.uncertainty import Interval as Ends
 from flou.summaries.request import Code, Counts
 
@@ -149,7 +149,7 @@ class Density(PricedQuestion):
         points = integer("points", self.points, 2, 2**12)
         code, lower, upper = self._code(facts)
         terms, noise, known = self.cosines(facts), self.noise(facts), facts.known_rows
-        mechanism, width = noise.mechanism, upper - lower
+        mechanism, width, places = noise.mechanism, upper - lower, np.linspace(lower, upper, points)
 
         def answer(found: list[Any], curator: Curator) -> Draft:
             exact = self.vector(found[0], terms, facts)
@@ -160,7 +160,8 @@ class Density(PricedQuestion):
                 value=np.maximum(band.centre, 0.0) / width,
                 uncertainty=band,
                 mechanism=noise.described(on=f" on {terms} cosine sums", grid=f"{CELLS} cells, 2^-20 of a row"),
-                labels=domain.printed(np.linspace(lower, upper, points)),
+                labels=domain.printed(places),
+                layout=Layout("curve", places=tuple(places.tolist())),
                 note=f"The band is about a series of {terms} cosines; what it leaves out is not in the band.",
                 postprocessing=("cosine series", "negative values as 0"),
             )

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flou.central.counts.bins import for_histogram, names_of
+from flou.central.counts.bins import for_histogram, layout_of, names_of
 from flou.central.counts.noisy_counts import noisy_counts
 from flou.central.price import Given, Price, PricedNoise, PricedQuestion, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts
@@ -54,15 +54,16 @@ class Histogram(PricedQuestion):
         return self._noise(Sensitivity.of_rows(1, facts), facts)
 
     def prepare(self, facts: PublicFacts) -> Prepared:
-        code = Code(self.column, for_histogram(self.column, facts.domain(self.column), self.bins))
-        names = names_of(code.domain)
-        request, labels = Counts((code,)), names
+        domain = for_histogram(self.column, facts.domain(self.column), self.bins)
+        code, names = Code(self.column, domain), names_of(domain)
+        request, labels, layout = Counts((code,)), names, layout_of(domain)
         if self.by is not None:
-            request = Counts((facts.code(self.by), code))
-            labels = tuple(f"{group}: {name}" for group in facts.labels(self.by) for name in names)
+            groups = facts.labels(self.by)
+            request, layout = Counts((facts.code(self.by), code)), layout_of(domain, groups)
+            labels = tuple(f"{group}: {name}" for group in groups for name in names)
         noise, by = self.noise(facts), self.column if self.by is None else self.by
 
         def answer(found: list[Any], curator: Curator) -> Draft:
-            return noisy_counts(found[0], noise, curator.bits, labels=labels, by=by)
+            return noisy_counts(found[0], noise, curator.bits, labels=labels, by=by, layout=layout)
 
         return Prepared(noise.mechanism.guarantee, (request,), answer, len(labels))

@@ -30,7 +30,7 @@ from flou.central.price import PricedNoise, width_of
 from flou.central.question import Draft
 from flou.laws import Law
 from flou.laws.normal import log_gamma, ndtri
-from flou.release import Uncertainty
+from flou.release import Layout, Uncertainty
 from flou.release.uncertainty import Interval
 from flou.theory.tails import surprise
 
@@ -43,7 +43,9 @@ HALVINGS = 10
 TABLE = 2**13  # of factorials: more than any Poisson count that is summed over
 
 
-def noisy_counts(counts: NDArray[Any], noise: PricedNoise, bits: Bits, *, labels: tuple[str, ...], by: str) -> Draft:
+def noisy_counts(
+    counts: NDArray[Any], noise: PricedNoise, bits: Bits, *, labels: tuple[str, ...], by: str, layout: Layout
+) -> Draft:
     """Draw the noise, and make the counts add up where their sum is public.
 
     Where it is public how many rows there are, every one of them must be in one of the sets.
@@ -64,6 +66,7 @@ def noisy_counts(counts: NDArray[Any], noise: PricedNoise, bits: Bits, *, labels
         labels=labels,
         postprocessing=(postprocessing,),
         keys={"group_keys": "public", "column": by},
+        layout=layout,
     )
 
 

@@ -23,6 +23,7 @@ from flou.central.matrices.gram import GramQuestion, NoisyGram, between
 from flou.central.price import Given, Price
 from flou.central.question import Draft
 from flou.parameters import Number
+from flou.release import Layout
 from flou.release.uncertainty import Interval, NoiseAndSampling
 
 __all__ = ["Correlation", "Covariance", "normal_numbers"]
@@ -53,7 +54,14 @@ class Covariance(GramQuestion):
 
     def draft(self, gram: NoisyGram) -> Draft:
         uncertainty = MatrixUncertainty(gram, correlation=isinstance(self, Correlation))
-        return Draft(uncertainty.value, uncertainty, gram.noise.described(), self.labels(), uncertainty.caution)
+        return Draft(
+            uncertainty.value,
+            uncertainty,
+            gram.noise.described(),
+            self.labels(),
+            uncertainty.caution,
+            layout=Layout("matrix", self.columns, self.columns),
+        )
 
 
 @dataclass(frozen=True)

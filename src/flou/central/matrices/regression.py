@@ -26,6 +26,7 @@ from flou.central.matrices.gram import GramQuestion, NoisyGram, between
 from flou.central.price import Given, Price
 from flou.central.question import Draft
 from flou.parameters import Number
+from flou.release import Layout
 from flou.release.uncertainty import Interval, NoiseAndSampling
 
 __all__ = ["Regression"]
@@ -61,9 +62,9 @@ class Regression(GramQuestion):
         return "intercept", *self.regressors
 
     def draft(self, gram: NoisyGram) -> Draft:
-        uncertainty = RegressionUncertainty(gram)
+        uncertainty, layout = RegressionUncertainty(gram), Layout("coefficients", names=self.labels())
         note = "The noise drowns the regressors: more rows or a larger epsilon are needed." if uncertainty.lost else ""
-        return Draft(uncertainty.value, uncertainty, gram.noise.described(), self.labels(), note)
+        return Draft(uncertainty.value, uncertainty, gram.noise.described(), self.labels(), note, layout=layout)
 
 
 @dataclass(frozen=True, eq=False)

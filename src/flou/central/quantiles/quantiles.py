@@ -36,6 +36,7 @@ from flou.mechanisms.quantiles.rec_exp import SELDOM
 from flou.mechanisms.quantiles.single import SingleQuantile
 from flou.mechanisms.quantiles.targets import fractions_of, rank_of
 from flou.parameters import Number, choice, number, probability
+from flou.release import Layout
 from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.request import Counts
 
@@ -108,6 +109,7 @@ class Quantiles(Question):
                 postprocessing=("increasing",),
                 keys={} if self.by is None else {"group_keys": "public", "column": self.by},
                 proofs=tuple(_proof(one.plan.mechanism) for one in drawn),
+                layout=None if labels is groups else self._layout(plan, groups),
             )
 
         request = Counts((grid.coarse,) if by is None else (by, grid.coarse))
@@ -124,10 +126,15 @@ class Quantiles(Question):
         return found(level)
 
     def _labels(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        names = [f"{100 * float(p):.10g} %" for p in plan.probabilities]
         if isinstance(self.probabilities, Fraction):  # one, and no list of them
             return groups
-        return tuple(names) if groups is None else tuple(f"{group}: {name}" for group in groups for name in names)
+        names = self._layout(plan, groups).names
+        return names if groups is None else tuple(f"{group}: {name}" for group in groups for name in names)
+
+    def _layout(self, plan: QuantilePlan, groups: tuple[str, ...] | None) -> Layout:
+        names = tuple(f"{100 * float(p):.10g} %" for p in plan.probabilities)
+        kind: Any = "boxes" if self.statistic == "boxplot" else "quantiles"
+        return Layout(kind, groups, names, tuple(map(float, plan.probabilities)))
 
 
 class Range(Quantiles):

@@ -27,11 +27,12 @@ from flou.domain import Categories, Domain, Integers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_shares
+from flou.local.categories.pairs import Pairs
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.certify import certified
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number, choice, integer
-from flou.release import Release
+from flou.release import Layout, Release
 
 __all__ = ["Answers", "FrequencyOracle", "categories_of"]
 
@@ -151,7 +152,9 @@ class FrequencyOracle(Randomiser):
             unbiased = self.shares(aggregate)
             value = unbiased if consistent == "none" else nearest_shares(unbiased)
         uncertainty = self.uncertainty(aggregate)
-        return certified(self, aggregate, "shares", value, uncertainty, self.domain.names, (CONSISTENT[consistent],))
+        layout = Layout("table", *self.domain.sides) if isinstance(self.domain, Pairs) else None
+        words = (CONSISTENT[consistent],)
+        return certified(self, aggregate, "shares", value, uncertainty, self.domain.names, words, layout)
 
 
 def categories_of(categories: Answers) -> Domain:

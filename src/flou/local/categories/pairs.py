@@ -29,6 +29,11 @@ class Pairs(Domain):
         return self.rows.size, self.columns.size
 
     @property
+    def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What the rows and the columns are called."""
+        return self.rows.names, self.columns.names
+
+    @property
     def size(self) -> int:
         """How many pairs there are."""
         return self.rows.size * self.columns.size

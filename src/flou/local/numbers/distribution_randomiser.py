@@ -31,7 +31,7 @@ from flou.local.numbers.fit import Fit, LinearUncertainty, QuantileUncertainty
 from flou.local.numbers.scale import Scale, half_a_cell, numbers_of
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number, integer, open_probability
-from flou.release import Release
+from flou.release import Layout, Release
 
 __all__ = ["DistributionRandomiser"]
 
@@ -106,15 +106,22 @@ class DistributionRandomiser(Randomiser):
         weights = (place == np.arange(count)[:, None]).astype(np.float64)
         ends = self._edges[[*np.flatnonzero(np.diff(place, prepend=-1)).tolist(), self.groups]]
         labels = tuple(f"{low:.6g} to {high:.6g}" for low, high in pairwise(ends.tolist()))
-        return self._release(reports, "histogram", lambda fit: LinearUncertainty(fit, weights, (0.0, 1.0), 0.0), labels)
+        layout = Layout("bins", places=tuple(ends.tolist()))
+        return self._release(
+            reports, "histogram", lambda fit: LinearUncertainty(fit, weights, (0.0, 1.0), 0.0), labels, layout
+        )
 
     def quantiles(self, reports: ArrayLike | Aggregate, probabilities: Sequence[float]) -> Release:
         """The quantiles of these probabilities."""
         levels = [float(open_probability("probabilities", level)) for level in probabilities]
         labels = tuple(f"{level:g}" for level in levels)
-        cell = half_a_cell(self.domain)
+        cell, layout = half_a_cell(self.domain), Layout("quantiles", names=labels, places=tuple(levels))
         return self._release(
-            reports, "quantiles", lambda fit: QuantileUncertainty(fit, np.array(levels), self._edges, cell), labels
+            reports,
+            "quantiles",
+            lambda fit: QuantileUncertainty(fit, np.array(levels), self._edges, cell),
+            labels,
+            layout,
         )
 
     def mean(self, reports: ArrayLike | Aggregate) -> Release:
@@ -129,12 +136,13 @@ class DistributionRandomiser(Randomiser):
         statistic: str,
         uncertain: Callable[[Fit], LinearUncertainty | QuantileUncertainty],
         labels: tuple[str, ...] | None,
+        layout: Layout | None = None,
     ) -> Release:
         aggregate = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
         uncertainty = uncertain(_fit(self, aggregate.sums.tobytes()))
         value = uncertainty.centre if labels is not None else float(uncertainty.centre)
         words = ("expectation maximisation", *(("smoothing",) if self.smooth else ()))
-        return certified(self, aggregate, statistic, value, uncertainty, labels, words)
+        return certified(self, aggregate, statistic, value, uncertainty, labels, words, layout)
 
 
 @lru_cache(maxsize=16)

@@ -35,7 +35,7 @@ from flou.local.numbers.scale import Scale
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, integer
-from flou.release import Release
+from flou.release import Layout, Release
 
 __all__ = ["SampledMeans"]
 
@@ -156,4 +156,4 @@ class SampledMeans(Randomiser):
             unasked = (1 - self.m / self.d) * (told.total - told.noise) if mine.people else 0.0
             found.append(Moments(told.people, told.mean, told.noise + unasked, told.total))
         uncertainty = MeanUncertainty.of(found, list(self.domain.domains))
-        return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names)
+        return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names, layout=Layout("units"))

@@ -36,7 +36,7 @@ from flou.local.numbers.scale import Scale
 from flou.local.numbers.vector import Vector, names_of
 from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, integer
-from flou.release import Release
+from flou.release import Layout, Release
 
 __all__ = ["VectorDuchi"]
 
@@ -148,4 +148,4 @@ class VectorDuchi(Randomiser):
             totals = [bound**2 - min(mean**2, 1.0) for mean in means]
             found = [Moments(people, mean, total, total) for mean, total in zip(means, totals, strict=True)]
         uncertainty = MeanUncertainty.of(found, list(self.domain.domains))
-        return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names)
+        return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names, layout=Layout("units"))

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from flou.template import template
+from flou.cli.template import template
 
 import flou
 from flou.domain import Domain, kinds

@@ -13,7 +13,7 @@ from flou.summaries import Code
 from flou.summaries.lazy.refinement import MOST_PLACES, Refinement, merged, most_places
 from summaries.engines import SPECIAL
 
-POWERS = tuple(request.codes[0].domain for request in OuterBounds("x", 1).requests(None))
+POWERS = tuple(request.codes[0].domain for request in OuterBounds("x", 1).counts)
 HOSTILE = (
     Interval(0, 0.3, step=0.1),
     Interval(-8e307, 8e307, cells=7, missing=-8e307),

@@ -45,7 +45,7 @@ MADE = Made(
 G, T = Code("g", Categories(["a", "b"])), Code("t", Boolean(missing=True))
 X, N = Code("x", Interval(0, 100, cells=2**31)), Code("n", Integers(0, 2**31 - 1, missing=5))
 BINS = Code("x", Interval(-10, 90, cells=20, missing=0))
-POWERS = OuterBounds("x", 1).requests(None)
+POWERS = OuterBounds("x", 1).counts
 MIXED = [
     Sums(((), (X,), (X, X), (X, N))),
     Counts((G,)),

@@ -66,6 +66,12 @@ class OuterBounds(Question):
 
         return at(math.ceil(at(0).accuracy(len(EDGES), beta=FALSE_ALARM)))
 
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """For each k, four cells between +-2^(k+1), clamped: below -2^k, up to 0, up to 2^k, and from 2^k on."""
+        domains = (Interval(-(2.0 ** (k + 1)), 2.0 ** (k + 1), cells=4, missing=0.0) for k in EXPONENTS)
+        return tuple(Counts((Code(self.column, domain),)) for domain in domains)
+
     @staticmethod
     def beyond(found: list[NDArray[Any]]) -> tuple[list[int], list[int]]:
         """How many rows are at or above each edge, from the highest down, and below it, from the lowest up."""
@@ -76,11 +82,6 @@ class OuterBounds(Question):
 
     def prepare(self, facts: PublicFacts) -> Prepared:
         mechanism = self.mechanism(facts)
-        # four cells between +-2^(k+1), values outside clamped: below -2^k, up to 0, up to 2^k, and from 2^k on
-        requests = tuple(
-            Counts((Code(self.column, Interval(-(2.0 ** (k + 1)), 2.0 ** (k + 1), cells=4, missing=0.0)),))
-            for k in EXPONENTS
-        )
 
         def answer(found: list[Any], curator: Curator) -> Draft:
             above, below = (mechanism.sample(np.array(q), bits=curator.bits) for q in self.beyond(found))
@@ -105,7 +106,7 @@ class OuterBounds(Question):
                 postprocessing=("the next power of two outwards",),
             )
 
-        return Prepared(facts.pure(self.epsilon), requests, answer, 2)
+        return Prepared(facts.pure(self.epsilon), self.counts, answer, 2)
 
 
 def placed(low: int | None, high: int | None) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from flou import ApproxDP, Boolean, Categories, Integers, Interval, PureDP, Sche
 from flou.bits import SeededBits
 from flou.central import Histogram, Keys, Table, Variance
 from flou.central.counts.keys import Selection
-from flou.central.in_groups import InGroups
+from flou.central.grouped import InGroups
 from flou.central.question import Curator, PublicFacts
 from flou.release import verify_chain
 from flou.summaries.array.rows import ArrayRows

@@ -15,8 +15,7 @@ import flou
 from flou.bits import SeededBits
 from flou.central import Correlation, Mean, Quantiles, Variance
 from flou.central.counts.keys import Selection
-from flou.central.grouped import GroupedTable
-from flou.central.in_groups import InGroups
+from flou.central.grouped import GroupedTable, InGroups
 from flou.summaries.array.rows import ArrayRows
 from privacy import canaries
 from privacy.canaries import CALLS, CANARIES, KINDS, OF_ALL, OF_GROUPS, ORDINARY, QUANTILES, made, schema, selected

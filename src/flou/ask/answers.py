@@ -17,7 +17,7 @@ from flou.ask.shares import epsilon_of, shares
 from flou.bits import SYSTEM, Bits
 from flou.central import Budget, Keys, Quantiles, Question, open_table
 from flou.central.counts.keys import Selection
-from flou.central.in_groups import InGroups
+from flou.central.grouped import InGroups
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import ApproxDP, Guarantee, compose

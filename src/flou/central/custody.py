@@ -15,17 +15,21 @@ from typing import Any
 
 from flou.bits import SYSTEM, Bits
 from flou.central.budget import Budget
-from flou.central.certify import blocks
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.release import Certificate, Release
+from flou.release import blocks as block
 from flou.release.blocks import Statement, source_of
 from flou.summaries.condition import Condition
 from flou.summaries.request import Sums, columns_of
 from flou.summaries.rows import Rows, quiet
 
 __all__ = ["Custody"]
+
+AGAIN = (  # how many times depends on the rows, and is therefore not told
+    "more than once, also after noise was drawn; every draw is part of the loss that is stated"
+)
 
 
 class _Chain:
@@ -113,7 +117,7 @@ class Custody:
             question.column,
             draft.value,
             prepared.cost,
-            self._chain.issue(blocks(self, question, prepared, draft)),
+            self._chain.issue(_statement(self, question, prepared, draft)),
             draft.uncertainty,
             draft.labels,
             draft.note,
@@ -128,3 +132,40 @@ def _require_question(question: Any) -> None:
             "A question states its statistic, its column and its price.",
             "Pass for example flou.central.Mean('salary', 0.5), or call table.mean('salary', epsilon=0.5).",
         )
+
+
+def _statement(table: Custody, question: Question, prepared: Prepared, draft: Draft) -> Statement:
+    """What the certificate of a release says, block by block."""
+    schema, budget, cost, again = table.schema, table.budget, prepared.cost, prepared.looks_again
+    return Statement(
+        data=block.Data(
+            dataset=schema.name,
+            schema_hash=schema.hash,
+            size_is_public=schema.relation == "substitute" and schema.unit is None,
+            facts={
+                "engine": table._rows.engine,
+                "conditions": [repr(condition) for condition in table.conditions],
+            },
+        ),
+        unit=block.Unit.of_schema(schema),
+        loss=block.Loss(
+            cost=cost,
+            spent=None if budget is None else budget.spent,
+            cap=None if budget is None else budget.total,
+        ),
+        mechanism=block.Mechanism.of(draft.mechanism),
+        keys=block.Keys.of(draft.keys),
+        processing=block.Processing(
+            statistic=question.statistic,
+            column=question.column,
+            preprocessing=("clamped to public bounds", "rounded to a public grid", "missing values as declared"),
+            postprocessing=tuple(draft.postprocessing),
+            touches_data_again=again,
+            reads=AGAIN if again else block.ONCE,
+        ),
+        accuracy=block.Accuracy(uncertainty=draft.uncertainty, notes=draft.note),
+        channels=block.Channels(overflow_policy="excluded: sums are made in limbs or in 128 bits"),
+        trust=block.Trust(model="central", parties=1, collusion_tolerated=0),
+        assurance=block.Assurance(proofs=(question.proof, *draft.proofs)),
+        words=block.Words(cost=cost.in_words()),
+    )

@@ -18,7 +18,6 @@ from types import TracebackType
 from typing import Any, ClassVar, NoReturn
 
 from flou.bits import SYSTEM, Bits
-from flou.central.counts.bins import names_of
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee, PureDP
@@ -84,7 +83,8 @@ class PublicFacts:
 
     def labels(self, by: str) -> tuple[str, ...]:
         """The names of the groups that are answered about."""
-        return names_of(self.domain(by))
+        names: tuple[str, ...] = self.domain(by).names
+        return names
 
     def pure(self, epsilon: Number) -> PureDP:
         return PureDP(epsilon, relation=self.schema.relation, unit=self.unit)

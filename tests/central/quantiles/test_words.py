@@ -9,7 +9,7 @@ import pytest
 
 import flou
 from flou.bits import SeededBits
-from flou.central.quantiles.notes import NARROWER, UNPAID
+from flou.central.quantiles.quantiles import NARROWER, UNPAID
 from flou.central.question import few_rows
 from flou.errors import InvalidParameter
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from flou.central.counts.bins import layout_of
+from flou.central.counts.histogram import layout_of
 from flou.central.counts.noisy_counts import CountUncertainty, noisy_counts, possible
 from flou.central.price import Given, Price, PricedNoise, PricedQuestion, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts

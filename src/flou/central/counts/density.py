@@ -155,7 +155,7 @@ class Density(PricedQuestion):
             exact = self.vector(found[0], terms, facts)
             noisy = np.array([mechanism.sample(value, bits=curator.bits) / UNIT for value in exact])
             rows, series = (float(noisy[0]), noisy[1:]) if known is None else (float(known), noisy)
-            band = Band(series, rows, known is None, mechanism, width, points)
+            band = DensityBand(series, rows, known is None, mechanism, width, points)
             return Draft(
                 value=np.maximum(band.centre, 0.0) / width,
                 uncertainty=band,
@@ -170,7 +170,7 @@ class Density(PricedQuestion):
 
 
 @dataclass(frozen=True, eq=False)
-class Band(Uncertainty):
+class DensityBand(Uncertainty):
     """A band around the series, point by point.
 
     At the true value y of the series at x, (sum over rows of 1 - y + 2 sum_j cos(j pi x) cos(j pi t)) is zero; its

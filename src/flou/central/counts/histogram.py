@@ -16,14 +16,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flou.central.counts.bins import for_histogram, layout_of, names_of
 from flou.central.counts.noisy_counts import noisy_counts
 from flou.central.price import Given, Price, PricedNoise, PricedQuestion, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts
-from flou.parameters import Number
+from flou.domain import Domain
+from flou.parameters import Number, integer
+from flou.release import Layout
 from flou.summaries.request import Code, Counts
 
-__all__ = ["Histogram"]
+__all__ = ["Histogram", "binned", "layout_of"]
+
+BINS, MOST = 20, 2**20
+ONE_BY_ONE = 200  # numbers that a histogram shows each for itself, unless it is told otherwise
+BY_NAME = 12  # numbers that are drawn as categories are
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class Histogram(PricedQuestion):
 
     def prepare(self, facts: PublicFacts) -> Prepared:
         domain = for_histogram(self.column, facts.domain(self.column), self.bins)
-        code, names = Code(self.column, domain), names_of(domain)
+        code, names = Code(self.column, domain), domain.names
         request, labels, layout = Counts((code,)), names, layout_of(domain)
         if self.by is not None:
             groups = facts.labels(self.by)
@@ -67,3 +72,24 @@ class Histogram(PricedQuestion):
             return noisy_counts(found[0], noise, curator.bits, labels=labels, by=by, layout=layout)
 
         return Prepared(noise.mechanism.guarantee, (request,), answer, len(labels))
+
+
+def binned(column: str, domain: Domain, bins: int | None) -> Domain:
+    """The domain on so many bins, or on fewer where numbers cannot be shared out; its own codes without bins."""
+    if bins is None and domain.discrete:
+        return domain
+    return domain.binned(column, integer("bins", BINS if bins is None else bins, 1, MOST))
+
+
+def for_histogram(column: str, domain: Domain, bins: int | None) -> Domain:
+    """What a histogram counts: as ``binned``, and many numbers in bins without being asked to."""
+    many = domain.measured and domain.size > ONE_BY_ONE
+    return binned(column, domain, BINS if bins is None and many else bins)
+
+
+def layout_of(domain: Domain, groups: tuple[str, ...] | None = None) -> Layout:
+    """How counts of the codes of a domain lie: bins on an axis of numbers, or names."""
+    numbers = domain.numbers if domain.measured else None
+    if numbers is None or (domain.discrete and domain.size <= BY_NAME):
+        return Layout("values", groups, domain.names)
+    return Layout("bins", groups, places=tuple(numbers.places(range(domain.size + 1)).tolist()))

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from flou.central.counts.bins import binned, names_of
+from flou.central.counts.histogram import binned
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
 from flou.errors import InvalidParameter
 from flou.mechanisms import Majority, PermuteAndFlip
@@ -66,7 +66,7 @@ class TopK(Question):
         mechanism = self.mechanism(facts)
 
         def answer(found: list[Any], curator: Curator) -> Draft:
-            counts, names = found[0].astype(np.int64), names_of(domain)
+            counts, names = found[0].astype(np.int64), domain.names
             left = np.arange(counts.size)
             chosen = []
             for _ in range(self.k):

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.bits import Bits, SeededBits
-from flou.central.moments.moderate_bounds import require_moderate
+from flou.central.moments.column_question import require_moderate
 from flou.central.price import Noise, Price, PricedQuestion, Sensitivity
 from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.domain import Domain, require_numbers
@@ -44,7 +44,7 @@ REPLAYS = 4000  # draws of the noise behind an interval
 
 
 @dataclass(frozen=True)
-class Axis:
+class GramAxis:
     """One column, centred: z = (2 code - last) / unit in [-1, 1], and value = middle + half z."""
 
     code: Code
@@ -53,7 +53,7 @@ class Axis:
     half: float
 
     @classmethod
-    def of(cls, column: str, domain: Domain) -> Axis:
+    def of(cls, column: str, domain: Domain) -> GramAxis:
         numbers = require_numbers(column, domain, "covariance", "Only numbers can be multiplied.")
         own = numbers.discrete and numbers.size <= CELLS
         grid = numbers if own else numbers.interval.fine(CELLS.bit_length() - 1)
@@ -95,8 +95,8 @@ class GramNoise:
             )
 
     @cached_property
-    def axes(self) -> tuple[Axis, ...]:
-        return tuple(Axis.of(name, self.facts.domain(name)) for name in self.columns)
+    def axes(self) -> tuple[GramAxis, ...]:
+        return tuple(GramAxis.of(name, self.facts.domain(name)) for name in self.columns)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:

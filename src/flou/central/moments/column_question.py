@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.bits import Bits
-from flou.central.moments.moderate_bounds import require_moderate
 from flou.central.price import Given, Noise, Price, PricedQuestion
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, few_rows
+from flou.domain import Domain
+from flou.errors import InvalidParameter
 from flou.parameters import Number
 from flou.release.uncertainty import Interval, NoiseAndSampling
 from flou.summaries.request import Code, Request
 
-__all__ = ["ColumnNoise", "ColumnQuestion", "ColumnUncertainty"]
+__all__ = ["ColumnNoise", "ColumnQuestion", "ColumnUncertainty", "require_moderate"]
 
+LARGEST, NARROWEST = 1e70, 1e-70  # bounds, and their distance
 FEW = 20  # scales of the noise: a group that seems to have fewer rows is flagged
 
 
@@ -126,3 +128,19 @@ class ColumnQuestion(PricedQuestion):
 def _small(groups: tuple[Any, ...], labels: tuple[str, ...]) -> str:
     """Groups whose released size is within the noise are flagged, without a look at the exact one."""
     return few_rows([label for label, group in zip(labels, groups, strict=True) if group.rows < FEW * group.scale])
+
+
+def require_moderate(column: str, domain: Domain) -> None:
+    """Refuse bounds whose powers are too large or too small for floats, before anything is charged.
+
+    Intervals of variances need fourth powers of the bounds, summed over the rows. Between 1e-70 and 1e70 these are
+    ordinary floats for any number of rows.
+    """
+    low, high = (0.0, 1.0) if domain.numbers is None else domain.numbers.bounds
+    if max(abs(low), abs(high)) > LARGEST or high - low < NARROWEST:
+        raise InvalidParameter(
+            f"The bounds of column {column!r} are {low:g} and {high:g}. Sums and moments need bounds of size at most "
+            f"{LARGEST:g} that are at least {NARROWEST:g} apart.",
+            "Powers of other bounds are too large or too small for floats, and the answer would not be a number.",
+            "Change the unit of the column, or ask for quantiles or a histogram.",
+        )

@@ -16,7 +16,8 @@ Proof      docs/explanation/proofs/quantiles.md
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -25,9 +26,8 @@ import numpy as np
 
 from flou.arrays import Floats
 from flou.central.quantiles.grid import QuantileGrid
-from flou.central.quantiles.notes import note_of
-from flou.central.quantiles.plan import JOINTLY, METHODS, Drawn, QuantilePlan
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.quantiles.plan import COUNTED, JOINTLY, METHODS, Drawn, QuantilePlan
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question, few_rows
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import FocusedTree, HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
 from flou.mechanisms.quantiles.joint_path import first_reach
@@ -45,6 +45,12 @@ __all__ = ["INTERVALS", "Quantiles", "Range"]
 Ends: TypeAlias = tuple[Floats, Floats]
 
 INTERVALS = Fraction(1, 10)
+FEW = 20  # times 1 / epsilon for each quantile that is paid for: of fewer rows, ranks are off by a good part
+DOUBTFUL = 3.0  # standard errors: a group that seems to have fewer rows may be empty
+WIDE = 20_000  # records seen, below which counts around the answers leave intervals that a tree has far narrower
+
+UNPAID = "No share of epsilon went to intervals: the bounds are all that is certain of the values."
+NARROWER = 'Intervals are several times narrower with the method "focused", whose answers are farther off.'
 LEAST = Fraction(1, 10**12)  # of epsilon: noises for a part of this size can be drawn, with room to spare
 
 
@@ -105,7 +111,7 @@ class Quantiles(Question):
                     "random_source": facts.random_source,
                 },
                 labels=labels,
-                note=note_of(drawn, groups, self.method == "auto"),
+                note=_note(drawn, groups, self.method == "auto"),
                 postprocessing=("increasing",),
                 keys={} if self.by is None else {"group_keys": "public", "column": self.by},
                 proofs=tuple(_proof(one.plan.mechanism) for one in drawn),
@@ -244,3 +250,34 @@ def _likely(plan: QuantilePlan, cells: int) -> Callable[[int], list[tuple[int, i
         return [(rank_of(p, rows) - away, rank_of(p, rows) + away) for p in mechanism.ordered]
 
     return ranks
+
+
+def _note(drawn: Sequence[Drawn], groups: Sequence[str] | None, chosen_by_flou: bool) -> str:
+    """What a reader should know about the quantiles of one set of records, or of each group."""
+    found = []
+    few = [place for place, one in enumerate(drawn) if _few(one)]
+    if few and groups is None:
+        found.append("Few rows next to the noise: the answers may be far off.")
+    elif few and groups is not None:
+        found.append(few_rows([groups[place] for place in few]))
+    if any(one.ranks is None for one in drawn):
+        found.append(UNPAID)
+    elif chosen_by_flou and any(_wide(one) for place, one in enumerate(drawn) if place not in few):
+        found.append(NARROWER)
+    return " ".join(found)
+
+
+def _few(one: Drawn) -> bool:
+    plan, ranks = one.plan, one.ranks
+    many = 1 if plan.choice[0] in COUNTED else len(set(plan.probabilities))  # counts serve all quantiles
+    least = FEW * many / float(plan.epsilon)
+    if plan.rows is not None and plan.relation == "substitute":
+        return plan.rows < least
+    if ranks is not None:
+        return ranks.estimate.total < max(least, DOUBTFUL * math.sqrt(ranks.spare))
+    return plan.rows is not None and plan.rows < least
+
+
+def _wide(one: Drawn) -> bool:
+    seen = one.plan.seen
+    return one.plan.choice[0] == "joint" and seen is not None and seen < WIDE

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import flou
-from flou.central.counts.bins import ONE_BY_ONE, binned, for_histogram, names_of
+from flou.central.counts.histogram import ONE_BY_ONE, binned, for_histogram
 from flou.domain import Categories, Integers, Interval
 from flou.domain.even_numbers import Runs
 from flou.errors import InvalidParameter
@@ -19,7 +19,7 @@ def test_whole_numbers_fall_into_the_runs_that_name_them(lower, width, bins, see
     """Every whole number, in bounds or not, is counted in the bin whose name holds what it is clamped to."""
     domain = Integers(lower, lower + width)
     runs = binned("x", domain, bins)
-    ends = [tuple(map(int, name.split(" to "))) * (1 if " to " in name else 2) for name in names_of(runs)]
+    ends = [tuple(map(int, name.split(" to "))) * (1 if " to " in name else 2) for name in runs.names]
     assert runs.size == len(ends) <= bins
     assert ends[0][0] == domain.lower
     assert ends[-1][1] == domain.upper

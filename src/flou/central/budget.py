@@ -40,8 +40,8 @@ class Budget:
         if self._home != process():
             raise BudgetExceeded(
                 "The budget belongs to the process that opened the table, and this one was forked from it.",
-                "Each process would count for itself, and together they would spend the budget several times.",
-                "Ask in the process that opened the table, or open it here, with a budget that is this one's share.",
+                "Each process would keep its own account, and together they would spend the budget several times.",
+                "Ask in the process that opened the table, or open the table here with a share of the budget.",
             )
 
     @property
@@ -80,7 +80,7 @@ class Budget:
                     )
                     + ".",
                     "Answers add up, and together they would reveal more than was allowed.",
-                    "Ask for less, or at a smaller price; the budget is as it was, and nothing was answered.",
+                    "Ask for less, or at a smaller price. Nothing was answered, and nothing was charged.",
                 )
             self._cap = cap
             self._costs.extend(converted)
@@ -94,7 +94,7 @@ class Budget:
     def __reduce__(self) -> NoReturn:
         raise InvalidParameter(
             "A budget cannot be pickled, and a table that has one cannot either.",
-            "The copy would count for itself, and both together would spend the budget twice.",
+            "A copy would keep its own account, and the two together would spend the budget twice.",
             "Send releases, or open the table where it is needed, with a budget of its own.",
         )
 
@@ -120,7 +120,7 @@ def _another_measure(cap: Guarantee, total: Guarantee, costs: tuple[Guarantee, .
         f"The budget does not cover this: requested {requested}, and the budget of {_named(_parameters(total))} "
         f"adds up {' and '.join(cap.parameters)}.",
         "The two are different measures of what answers reveal, and do not add up to a number that is proved.",
-        f"{advice} The budget is as it was, and nothing was answered.",
+        f"{advice} Nothing was answered, and nothing was charged.",
     )
 
 

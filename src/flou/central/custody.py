@@ -27,7 +27,7 @@ from flou.summaries.rows import Rows, quiet
 
 __all__ = ["Custody"]
 
-AGAIN = (  # how many times depends on the rows, and is therefore not told
+AGAIN = (  # how often depends on the rows, and is therefore not stated
     "more than once, also after noise was drawn; every draw is part of the loss that is stated"
 )
 
@@ -106,7 +106,7 @@ class Custody:
         return drafts
 
     def _capped(self) -> Rows:
-        """The rows that may count: at most so many of every unit, enforced by the engine."""
+        """The rows that may count: at most ``max_rows_per_unit`` of every unit, enforced by the engine."""
         if self.schema.unit is None:
             return self._rows
         return self._rows.capped(self.schema.unit, self.schema.max_rows_per_unit, bits=self._bits)

@@ -50,7 +50,7 @@ def _require_public(table: Custody, by: str) -> None:
     """Refuse a column whose groups nobody has declared, and more groups than can be answered."""
     if by not in table.schema:
         raise InvalidParameter(
-            f"Column {by!r} is not in the schema, so that its groups are not public.",
+            f"Column {by!r} is not in the schema, so its groups are not public.",
             "That a group is there at all can reveal the one person who is in it.",
             "Declare its categories, or pass epsilon and delta to group_by, which selects groups that many rows share.",
         )
@@ -63,7 +63,7 @@ def _require_public(table: Custody, by: str) -> None:
     if table.schema[by].size > 2**20:
         raise InvalidParameter(
             f"Column {by!r} has more than 2^20 groups.",
-            "Every public group is answered, the empty ones too.",
+            "Every public group gets an answer, empty groups too.",
             "Declare it with a coarser grid, or as categories.",
         )
 

@@ -37,12 +37,12 @@ def answer(
         raise InvalidParameter(
             "What the values can be must be given in exactly one way.",
             "It is public, and flou never reads it from the data.",
-            "Pass bounds=(0, 100) or domain=flou.Integers(0, 100) for numbers, for counts of answers also categories.",
+            'Pass bounds=(0, 100) or domain=flou.Integers(0, 100) for numbers, or categories=["yes", "no"].',
         )
     if granularity is not None and bounds is None:
         raise InvalidParameter(
             "granularity goes with bounds=(lower, upper).",
-            "It says that all values are lower plus a multiple of it; a domain says that by itself.",
+            "Every value is then the lower bound plus a multiple of it. A domain states its own granularity.",
             "Pass for example bounds=(0, 300_000) and granularity=1000.",
         )
     if bounds is not None:

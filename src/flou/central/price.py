@@ -88,8 +88,8 @@ class Price:
         """The price of a call, checked."""
         if (epsilon is None) == (rho is None) or (epsilon is None and delta is not None):
             raise InvalidParameter(
-                "Exactly one of epsilon and rho must be given, and delta only beside epsilon.",
-                "They are different ways of stating what the call costs in total, and one of them fixes the noise.",
+                "Give either epsilon or rho; delta can be given together with epsilon.",
+                "Each of them states the total cost of the call, and the cost decides how much noise is added.",
                 "Pass epsilon=0.5, or epsilon=0.5 and delta=1e-6, or rho=0.1.",
             )
         given = {"epsilon": epsilon, "delta": delta, "rho": rho}

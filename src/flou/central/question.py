@@ -68,7 +68,7 @@ class PublicFacts:
             known = ", ".join(repr(name) for name in self.schema)
             raise InvalidParameter(
                 f"Column {column!r} is not in the schema.",
-                f"Its public domain must be declared before it can be asked about; declared are {known}.",
+                f"A column can be asked about once its public domain is declared. Declared columns: {known}.",
                 "Add it to the schema.",
             )
         return self.schema[column]
@@ -131,15 +131,15 @@ class Curator:
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise InvalidParameter(
             "A curator can be neither pickled nor copied.",
-            "It leads to confidential rows, and what is pickled or copied leaves their keeper.",
-            "Keep what it helped to release, which is public.",
+            "A curator leads to confidential rows, and a copy could leave the place where they are kept.",
+            "Keep the release, which is public.",
         )
 
 
 def _over() -> InvalidParameter:
     return InvalidParameter(
-        "The curator has no rows to look at, or no longer.",
-        "It serves while a question is answered, and only where a second look would see the same rows as the first.",
+        "The curator has no rows to look at.",
+        "It serves only while a question is answered, and only if a second look would see the same rows as the first.",
         "Ask the table a new question.",
     )
 

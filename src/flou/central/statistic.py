@@ -94,7 +94,7 @@ class Statistic(Generic[P]):
         values: tuple[str, ...] | None = None,
     ) -> None:
         self._make, self.says, self.phrase = make, says, phrase or Phrase()
-        self.values = values  # how its short call is told what values can be; None where it has no short call
+        self.values = values  # how its short call states what values can be; None if it has no short call
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

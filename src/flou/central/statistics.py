@@ -24,9 +24,9 @@ from flou.central.statistic import Asks, OfGroups, OfTable, Phrase, Statistic
 
 __all__ = ["STATISTICS", "GroupStatistics", "TableStatistics"]
 
-TOP = 3  # values, where their number is not said
+TOP = 3  # values, by default
 
-# What the short call of a statistic is told about its values
+# How the short call of a statistic states what values can be
 ROWS = ()
 NUMBERS = ("bounds", "domain")
 QUANTITIES = ("bounds", "granularity", "domain")

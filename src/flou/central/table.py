@@ -39,7 +39,7 @@ class Table(Custody, TableStatistics):
         if not isinstance(condition, Condition):
             raise InvalidParameter(
                 f"where takes a condition on rows, got a {type(condition).__name__}.",
-                "Rows are filtered one by one, by what each of them holds.",
+                "A condition decides about each row by the values of that row.",
                 'Write for example table.where(flou.column("age") >= 18).',
             )
         self._counted()
@@ -67,7 +67,7 @@ class Table(Custody, TableStatistics):
         if epsilon is None or delta is None:
             raise InvalidParameter(
                 "group_by takes both epsilon and delta, or neither.",
-                "Public groups cost nothing; groups that are selected cost an epsilon, and a delta for rare keys.",
+                "Public groups cost nothing. Selecting groups costs epsilon, and delta for rare keys.",
                 "Pass for example epsilon=0.5 and delta=1e-8, or declare the categories in the schema.",
             )
         return GroupedTable(self, column, Selection(self._one(Keys(column, epsilon, delta, min_rows))))

@@ -31,7 +31,7 @@ from flou.summaries.request import Counts, Sums
 
 __all__ = ["Count"]
 
-KNOWN = "Under substitution the number of all rows is public: this is it, without noise, and asking was not needed."
+KNOWN = "Under substitution the number of all rows is public. This is the exact number, and it has no noise."
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class Density(PricedQuestion):
         if not domain.measured:
             raise InvalidParameter(
                 f"Column {self.column!r} has no density.",
-                "Only numbers between bounds have one.",
+                "Only numbers between bounds have a density.",
                 "Ask for its histogram.",
             )
         around = domain.interval
@@ -162,7 +162,7 @@ class Density(PricedQuestion):
                 mechanism=noise.described(on=f" on {terms} cosine sums", grid=f"{CELLS} cells, 2^-20 of a row"),
                 labels=domain.printed(places),
                 layout=Layout("curve", places=tuple(places.tolist())),
-                note=f"The band is about a series of {terms} cosines; what it leaves out is not in the band.",
+                note=f"The band is for a series of {terms} cosines. It does not cover detail finer than this series.",
                 postprocessing=("cosine series", "negative values as 0"),
             )
 

@@ -27,7 +27,7 @@ from flou.summaries.request import Code, Counts
 __all__ = ["Histogram", "binned", "layout_of"]
 
 BINS, MOST = 20, 2**20
-ONE_BY_ONE = 200  # numbers that a histogram shows each for itself, unless it is told otherwise
+ONE_BY_ONE = 200  # whole numbers: a histogram of no more of them has a bar for each, unless ``bins`` is given
 BY_NAME = 12  # numbers that are drawn as categories are
 
 
@@ -75,7 +75,7 @@ class Histogram(PricedQuestion):
 
 
 def binned(column: str, domain: Domain, bins: int | None) -> Domain:
-    """The domain on so many bins, or on fewer where numbers cannot be shared out; its own codes without bins."""
+    """The domain in this number of bins, or in fewer of equal length; without bins, its own codes."""
     if bins is None and domain.discrete:
         return domain
     return domain.binned(column, integer("bins", BINS if bins is None else bins, 1, MOST))

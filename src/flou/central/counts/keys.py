@@ -2,8 +2,8 @@
 
 Law        every key that occurs gets its count plus discrete Laplace noise of scale c / epsilon, c = r, the rows that a
            unit may have, or 2 r under substitution; what reaches the threshold is released, key and noisy count, and
-           nothing else is. With ``min_rows``, only keys of so many rows are looked at, and the threshold rises by
-           min_rows - 1
+           nothing else is. With ``min_rows``, only keys with at least that many rows are considered, and the threshold
+           rises by min_rows - 1
 Guarantee  (epsilon, delta)-DP; the threshold is the least whole number T such that neither r keys with one row each
            nor one key with r rows show anything with probability above delta
 Why        the keys that a unit has for itself alone show with probability delta at the most; all else is Laplace

@@ -129,7 +129,7 @@ class RowsBeyond(Certain):
     rows: int
 
     def rows_beyond(self, level: float, *, population: bool = False) -> float:
-        """At most so many rows lie beyond each bound; of the population, expected rows (Massart's inequality)."""
+        """How many rows lie beyond each bound at most; of the population, expected rows (Massart's inequality)."""
         beta = (1 - level) / (2 if population else 1)
         most = math.ceil(self.mechanism.threshold + self.mechanism.accuracy(len(EDGES), beta=beta))
         return most + (math.sqrt(self.rows * math.log(2 / beta) / 2) if population else 0.0)

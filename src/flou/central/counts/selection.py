@@ -147,12 +147,12 @@ class MajorityAnswer(Question):
         return Prepared(facts.pure(self.epsilon), (Counts((Code(self.column, domain),)),), answer)
 
 
-NOTE = "The interval counts rows: by how many the released value may fall short of the most common one."
+NOTE = "The interval is in rows: how many fewer rows the released value may have than the most common value."
 
 
 @dataclass(frozen=True)
 class _Flip:
-    """Permute-and-flip among so many outcomes."""
+    """Permute-and-flip among this number of outcomes."""
 
     rate: float
     outcomes: int

@@ -78,13 +78,13 @@ class GramNoise:
             if not isinstance(column, str):
                 raise InvalidParameter(
                     f"columns must be names of columns, got a {type(column).__name__}.",
-                    "Each column is named by itself.",
+                    "Every column is an argument of its own.",
                     'Write for example table.correlation("age", "salary", epsilon=1).',
                 )
         if len(set(self.columns)) != len(self.columns):
             raise InvalidParameter(
-                "columns must be different columns, and one of them was named twice.",
-                "What a column has to do with itself is no question.",
+                "columns must be different, and one of them was named twice.",
+                "The relation of a column to itself is known in advance.",
                 "Name each column once.",
             )
         if not 1 <= len(self.columns) <= MOST_COLUMNS:

@@ -31,7 +31,7 @@ from flou.theory.tails import accepted_end, surprise
 
 __all__ = ["MomentNoise", "NoisyMoments", "mean_intervals"]
 
-FINEST = 64  # the noise is at least so many steps of its grid wide: its law is the continuous one to 1e-5
+FINEST = 64  # steps of its grid that the noise is wide at least: its law is the continuous one to 1e-5
 CAUTION = (
     0.5  # deviations of its noise by which an estimated spread is raised: measured, see docs/explanation/coverage.md
 )

@@ -52,7 +52,7 @@ class Total(ColumnQuestion):
 
 @dataclass(frozen=True, eq=False)
 class TotalUncertainty(ColumnUncertainty):
-    """Intervals for sums: the noise is linear, so they are symmetric, but for what is impossible."""
+    """Intervals for sums: the noise is linear, so they are symmetric, except where a sum cannot be."""
 
     groups: tuple[NoisyMoments, ...]
 

@@ -32,7 +32,7 @@ from flou.theory.tails import accepted_end
 
 __all__ = ["StandardDeviation", "Variance"]
 
-NUISANCE = 50  # one part in so many of the error probability goes to the unknown mean and number of rows
+NUISANCE = 50  # one fiftieth of the error probability goes to the unknown mean and number of rows
 CAUTION = 0.5  # deviations of its noise by which the estimated fourth moment is raised
 ROUGHLY = 1e-3  # of its distance: how far an end for the population may be rounded outwards
 TOGETHER = 128  # groups whose intervals are searched at once: enough for speed, few enough for the cache
@@ -164,7 +164,7 @@ class NoisyVariance:
 
 
 def _most(rows: Any) -> Any:
-    """The largest variance of so many numbers between 0 and 1: half of them at each end."""
+    """The largest variance of this number of values between 0 and 1: half of them are at each end."""
     return 0.25 * np.maximum(rows, 2.0) / (np.maximum(rows, 2.0) - 1)
 
 

@@ -140,7 +140,7 @@ class EcdfBand(Uncertainty):
         if np.any(np.isnan(wanted)):
             raise InvalidParameter(
                 "x must be a number, or a list of numbers.",
-                "It is where the distribution function is wanted.",
+                "The distribution function is evaluated there.",
                 "Pass for example at(30_000).",
             )
         line = [self._line(group)]
@@ -158,7 +158,7 @@ class EcdfBand(Uncertainty):
             raise InvalidParameter(
                 f"group must be one of those that were asked about, got {group!r}.",
                 f"Every group has a distribution function of its own; {known}.",
-                "Leave it out where all rows are one group.",
+                "Leave group out if the question had no groups.",
             )
         return 0 if self._groups is None or group is None else self._groups.index(group)
 

@@ -7,7 +7,7 @@ Why        a tree is epsilon-DP for one changed record; a unit of several change
 Error      at each edge of a leaf the noise is a sum of Laplace noises of exact variance (``band.py``)
 Numerics   exact integers until the noise is drawn
 Limits     a leaf is a ten-thousandth of the range, or one possible value where these are fewer, and coarser in many
-           groups; inside a leaf the function lies between its two ends, and no one knows where. Values on an edge are
+           groups; inside a leaf the function lies between its two ends, and where is not known. Values on an edge are
            above it, so that at x this is the share of rows below x; of whole numbers and truth values, and of
            multiples of a public granularity that are few enough to be listed, it is the share up to and with x
 Source     Hay, Rastogi, Miklau, Suciu (2010)
@@ -43,7 +43,7 @@ MOST_LEAVES = 2**22  # of the trees of all groups together
 
 @dataclass(frozen=True)
 class Ecdf(Question):
-    """The distribution function of a column, shown at up to so many ``points`` and known between them."""
+    """The distribution function of a column, shown at up to ``points`` points and known between them."""
 
     column: str
     epsilon: Number
@@ -131,7 +131,7 @@ def _shape(cells: int, most: int) -> tuple[int, int]:
 
 
 def _root(cells: int, height: int) -> int:
-    """The smallest branching that has so many leaves."""
+    """The smallest branching of a tree of this height that has a leaf for every cell."""
     branching: int = max(round(float(cells) ** (1 / height)) - 1, 1)
     while int(branching**height) < cells:
         branching += 1

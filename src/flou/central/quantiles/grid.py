@@ -27,7 +27,7 @@ Tallier: TypeAlias = Callable[[Code, Spans, Code | None], Tally]  # a second loo
 FINE = LARGEST_CODE.bit_length() - 1
 COARSE = 15  # bits of the first look: one more takes DuckDB longer than it saves in the second
 ONLY = 20  # bits of the only look, where there is no second one, and of possible values that are looked at one by one
-LEGIBLE = 100  # parts of the range that are told apart in print, however wide an interval is
+LEGIBLE = 100  # parts of the range that print distinguishes, however wide an interval is
 MOST = 26  # bits of all tables of the first look together
 
 

@@ -60,17 +60,17 @@ __all__ = ["COUNTED", "METHODS", "Drawn", "QuantilePlan"]
 SINGLE = ("permute-and-flip", "inverse-sensitivity", "exponential")  # answer one quantile
 COUNTED = ("tree", "focused")  # of these, intervals are free
 METHODS = ("auto", *SINGLE, "independent", "joint", "recursive", *COUNTED, "histogram")
-JOINTLY = 40  # up to so many quantiles cost least together, where records are many
-FOCUSED = 700  # from so many records seen on, two trees of counts are better than one
+JOINTLY = 40  # the largest number of quantiles that are drawn together, where records are many
+FOCUSED = 700  # records seen, from which two trees of counts are better than one
 ROUGH = ((6_000, 16, 2), (300_000, 16, 3))  # the first of two trees, where fewer records are seen
 SHAPES = ((200, 32, 1), (600, 16, 2), (6_000, 8, 3), (300_000, 16, 3))  # of trees, where fewer records are seen
 FEW_VALUES = 15  # for each quantile: no more possible values than these are counted one by one
-LEVELS = ((32, 1), (1_024, 2), (4_096, 3))  # of trees with a leaf for each of at most so many possible values
-PLENTY = 60_000  # of so many records seen, many quantiles are read as well, or better, off counts around them
-ALWAYS = 128  # so many leaves are no loss however few records there are; beyond,
-LEAVES_SEEN = Fraction(3, 2)  # there may be so many for each record seen: with more of them, wider ones are nearer
+LEVELS = ((32, 1), (1_024, 2), (4_096, 3))  # possible values, and the height of a tree with a leaf for each of them
+PLENTY = 60_000  # records seen, from which counts around many quantiles are at least as accurate
+ALWAYS = 128  # leaves that do no harm however few records there are
+LEAVES_SEEN = Fraction(3, 2)  # leaves for each record seen: with more of them, wider leaves are more accurate
 TABLES = 10**7  # numbers in the tables of a joint draw: beyond, it takes gigabytes, and many seconds
-SEVERAL = 4  # so many quantiles are worth a look at the number of records, where that is not public
+SEVERAL = 4  # quantiles for which a noisy number of records is worth its price, where the number is not public
 FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: records times epsilon are off by 50 or so
 
 
@@ -103,24 +103,25 @@ class QuantilePlan:
             if many > 1 and self.method in SINGLE:
                 raise InvalidParameter(
                     f"Method {self.method!r} answers one quantile, got {many}.",
-                    "Several cost less together than one by one.",
+                    "Several quantiles are more accurate when one method answers all of them.",
                     "Leave method out, or pass 'joint', 'recursive' or 'independent'.",
                 )
             return self.method, "asked for"
         if many == 1:
-            return "permute-and-flip", "one quantile: never worse than the exponential mechanism, and ties help"
+            why = "one quantile: this method is never worse than the exponential mechanism, and uses ties"
+            return "permute-and-flip", why
         plenty = many > JOINTLY and self.seen is not None and self.seen >= PLENTY
         if self.cells is not None and self.cells <= (ALWAYS if plenty else FEW_VALUES * many):
             return "tree", "few values are possible: one noisy distribution of them is the most accurate"
         if self.seen is not None and self.seen < min(_crowd(many), FOCUSED):
-            return "tree", "from so few records one noisy distribution is the most accurate"
+            return "tree", "few rows: one noisy distribution of all values is the most accurate"
         if many > JOINTLY:
-            return "focused", f"more than {JOINTLY} quantiles are read best off noisy counts around them"
+            return "focused", f"more than {JOINTLY} quantiles: noisy counts around the quantiles are the most accurate"
         if self.seen is not None and self.seen < _crowd(many):
-            return "focused", "from so few records noisy counts are more accurate than quantiles drawn together"
+            return "focused", "few rows: noisy counts around the quantiles are more accurate than a joint draw"
         if many * min(math.inf if self.rows is None else self.rows, _window(many, self.epsilon)) > TABLES:
-            return "focused", "at so small an epsilon so many quantiles drawn together take too much memory"
-        return "joint", f"up to {JOINTLY} quantiles of many records cost least together"
+            return "focused", "a joint draw of this many quantiles at this epsilon would take too much memory"
+        return "joint", f"up to {JOINTLY} quantiles of many rows: one joint draw is the most accurate"
 
     @property
     def seen(self) -> Fraction | None:
@@ -207,7 +208,7 @@ class QuantilePlan:
         grain: int = 1,
         look: Callable[[list[Integers]], None] | None = None,
     ) -> list[Drawn]:
-        """One release of each group; ``look`` is told at once at which cells each of them will be counted."""
+        """One release of each group; ``look`` gets the cells at which all groups will be counted, in one call."""
         plans = [self.decided(records, bits) for records in groups]
         counted = [plan._counted(records, bits, grain) for plan, records in zip(plans, groups, strict=True)]
         if look is not None and any(one is not None for one in counted):
@@ -246,10 +247,10 @@ class QuantilePlan:
 
 
 def _window(many: int, epsilon: Fraction) -> float:
-    """About so many ranks around a target have a number for it in the tables of a joint draw (``joint_path.py``)."""
+    """How many ranks around a target the tables of a joint draw hold, about (``joint_path.py``)."""
     return 25.0 * many / float(epsilon)
 
 
 def _crowd(many: int) -> float:
-    """So few records seen are too few for so many quantiles to be drawn together."""
+    """How many records must be seen before this number of quantiles is drawn together."""
     return max(25.0 * many, math.pow(many, 2.5))

@@ -49,8 +49,8 @@ FEW = 20  # times 1 / epsilon for each quantile that is paid for: of fewer rows,
 DOUBTFUL = 3.0  # standard errors: a group that seems to have fewer rows may be empty
 WIDE = 20_000  # records seen, below which counts around the answers leave intervals that a tree has far narrower
 
-UNPAID = "No share of epsilon went to intervals: the bounds are all that is certain of the values."
-NARROWER = 'Intervals are several times narrower with the method "focused", whose answers are farther off.'
+UNPAID = "No share of epsilon was spent on intervals, so each interval is the whole range between the bounds."
+NARROWER = 'method="focused" gives intervals that are several times narrower; its answers are less accurate.'
 LEAST = Fraction(1, 10**12)  # of epsilon: noises for a part of this size can be drawn, with room to spare
 
 
@@ -122,12 +122,12 @@ class Quantiles(Question):
         return Prepared(facts.pure(self.epsilon), (request,), answer, len(labels or [""]), grid.shift > 0)
 
     def _values(self, quantiles: Floats, grid: QuantileGrid) -> Floats:
-        """What is told of the quantiles."""
+        """What is released of the quantiles."""
         del grid
         return quantiles
 
     def _ends(self, found: Callable[[float], Ends], level: float, grid: QuantileGrid) -> Ends:
-        """The intervals of what is told, from those of the quantiles at any level."""
+        """The intervals of what is released, from those of the quantiles at any level."""
         del grid
         return found(level)
 
@@ -219,8 +219,8 @@ def _require_parts(plan: QuantilePlan, cells: int) -> None:
     least = min([(1 - share) * plan.epsilon / quantiles, *(part for part in parts if part > 0)])
     if least < LEAST:
         raise InvalidParameter(
-            f"epsilon is divided, and its smallest part is {float(least):.3g} here, which is too small.",
-            "Rows of a unit, quantiles and intervals have a part each, and no noise is wide enough for such a one.",
+            f"epsilon is divided into parts, and the smallest part, {float(least):.3g}, is too small.",
+            "Rows of a unit, quantiles and intervals each get a part, and each part must allow its noise.",
             "Pass a larger epsilon, fewer quantiles, or a larger share of intervals (0 leaves them out).",
         )
     if isinstance(mechanism, Tree | FocusedTree):
@@ -230,7 +230,7 @@ def _require_parts(plan: QuantilePlan, cells: int) -> None:
 
 
 def _likely(plan: QuantilePlan, cells: int) -> Callable[[int], list[tuple[int, int]]]:
-    """The ranks that a draw begins with, of so many records; none where counts of coarse cells are enough."""
+    """The ranks that a draw begins with, by the number of records; none where counts of coarse cells are enough."""
     mechanism = plan.mechanism
 
     def reach(rows: int) -> int:

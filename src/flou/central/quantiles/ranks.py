@@ -7,8 +7,8 @@ wanted one, give or take its error and half a record; the others are ruled out o
 last edge that is ruled out below to the first one that is above.
 
 It holds for all data. Below the p-quantile q of the data the last edge e <= q has less than p n records, and above it
-the first edge e > q has at least p n. Each of the two is a single edge, whose count is off by more than so many
-standard errors with half the error probability at the most; unless one of them is, the interval holds q. For the
+the first edge e > q has at least p n. Each of the two is a single edge. Its count is farther off than intervals allow
+with at most half of the error probability; unless that happens for one of them, the interval holds q. For the
 population's quantile the number of records below an edge is binomial on top. Nothing is assumed about gaps or ties.
 """
 
@@ -108,7 +108,7 @@ class RankMeasurement:
         return Ranks.of(counted.distribution(records, bits), self.relation == "substitute")
 
     def _tree(self, runs: int, epsilon: Fraction) -> Tree:
-        """The tree over so many runs whose counts err least."""
+        """The tree over this number of runs whose counts err least."""
         branching, height = best_shape(runs)
         return Tree(Fraction(1, 2), epsilon=epsilon, relation=self.relation, branching=branching, height=height)
 

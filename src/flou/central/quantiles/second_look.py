@@ -1,8 +1,8 @@
 """Records in order behind any engine: a coarse histogram first, and a finer look around the ranks that matter.
 
 The first pass counts the cells of a coarse grid. They tell in which coarse cells the wanted ranks lie; these are
-counted on the fine grid, in one more pass. It sees more than was wanted: all of a small table, and otherwise so many
-ranks on both sides, across gaps and beyond atoms, that a window of ranks could be four times as wide. What a method
+counted on the fine grid, in one more pass. It sees more than was wanted: all of a small table, and otherwise enough
+ranks on both sides, across gaps and beyond atoms, for a window of ranks that is four times as wide. What a method
 asks for later is near what it asked for first, so that one such pass is nearly always all. Another one is made for
 what lies elsewhere: for a cell far from all targets that was drawn and has to be judged, which is rare. Groups share
 every pass.
@@ -27,7 +27,7 @@ Spans: TypeAlias = list[tuple[int, int]]
 Look: TypeAlias = Callable[[Spans], tuple[Ints, Ints]]
 LookAtAll: TypeAlias = Callable[[Spans], tuple[Ints, Ints, Ints]]
 
-ROOM = 1 << 15  # so many codes are seen at once, if there are no more
+ROOM = 1 << 15  # codes: a table that has no more of them is seen at once
 
 
 class LookedUp(Records):
@@ -154,7 +154,7 @@ class Groups:
         return look
 
     def _shared(self, spans: Spans, asked: int) -> tuple[Ints, Ints]:
-        """What one group asked for; the others are told."""
+        """What one group asked for; the others learn from it."""
         groups, codes, heights = self._look(spans)
         parts = np.searchsorted(groups, np.arange(len(self.records) + 1)).tolist()
         if len(self.records) > 1:

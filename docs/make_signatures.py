@@ -1,18 +1,23 @@
-"""Write what is made from the registry of statistics: the types of the short calls, for type checkers and editors.
+"""Write what is made from the registry of statistics: a table of the reference, and the types of the short calls.
 
-python docs/make_signatures.py           print them
-python docs/make_signatures.py --write   into src/flou/central/short.pyi
+    python docs/make_signatures.py [--write | --check]
+
+The types go to src/flou/central/short.pyi, for type checkers and editors.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from pathlib import Path
 
+from marked_page import ROOT, fill
+
+from flou.ask import form
 from flou.central import short
+from flou.central.statistics import STATISTICS
 
-STUB = Path(__file__).parents[1] / "src/flou/central/short.pyi"
+STUB = ROOT / "src/flou/central/short.pyi"
+PAGE = ROOT / "docs/reference/tables.md"
 HEAD = """\
 # Written by docs/make_signatures.py from the registry of statistics (statistics.py); do not edit.
 
@@ -23,8 +28,6 @@ from flou.central.price import Given
 from flou.domain import Domain
 from flou.parameters import Number, Relation
 from flou.release import Release
-
-__all__: list[str]
 
 """
 
@@ -46,8 +49,21 @@ def _function(name: str) -> str:
     return f"def {name}(\n" + "".join(f"    {one},\n" for one in parameters) + ") -> Release: ...\n"
 
 
+def statistics() -> str:
+    """The table of all statistics."""
+    lines = ["| method | answer | by group | one column | in words |", "|---|---|---|---|---|"]
+    for word, one in STATISTICS.items():
+        says = one.says.split("\n\n")[0].replace("``", "`").rstrip(".")
+        call = f"`flou.{one.name}`" if one.values is not None else ""
+        words = form(word).replace("|", "\\|")
+        lines.append(f"| `{one.name}` | {says} | {'yes' if one.grouped else 'no'} | {call} | `{words}` |")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
     if "--write" in sys.argv:
         STUB.write_text(stub())
-    else:
-        print(stub())
+    elif "--check" in sys.argv and STUB.read_text() != stub():
+        print("The types of the short calls are not those of the registry: python docs/make_signatures.py --write")
+        sys.exit(1)
+    sys.exit(fill("make_signatures.py", PAGE, {"statistics": statistics()}, "the registry"))

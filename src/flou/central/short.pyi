@@ -8,8 +8,6 @@ from flou.domain import Domain
 from flou.parameters import Number, Relation
 from flou.release import Release
 
-__all__: list[str]
-
 __all__ = [
     "boxplot",
     "count",

@@ -52,8 +52,8 @@ def report() -> object:
 
 
 def regression() -> object:
-    generator = np.random.default_rng(1)
-    parties = [{"x": (x := generator.normal(size=50)), "y": 1 + 2 * x + generator.normal(size=50)} for _ in range(3)]
+    waves = [np.sin(np.arange(50) * (party + 1)) for party in range(3)]
+    parties = [{"x": wave, "y": 1 + 2 * wave + np.cos(np.arange(50))} for wave in waves]
     return joint.simulate(parties, formula="y ~ x").params
 
 

@@ -20,6 +20,9 @@ flou.mean([18, 30], bounds=(0, 120), eps=1)  # WRONG: its name is epsilon
 flou.mean([18, 30], bounds=(0, 120), epsilon=1, relation="swap")  # WRONG: there are two relations
 flou.quantiles([18, 30], ["median"], bounds=(0, 120), epsilon=1)  # WRONG: probabilities are numbers
 flou.median([18, 30], bounds=(0, 120))  # WRONG: epsilon is needed
+flou.mean("18, 30", bounds=(0, 120), epsilon=1)  # WRONG: a text is no column
+flou.mean([18, 30], bounds=120, epsilon=1)  # WRONG: bounds are two
+flou.mode([18, 30], categories="yes", domain=3, epsilon=1)  # WRONG: a number is no domain
 
 table = flou.open({"age": [18, 30]}, schema={"age": flou.Interval(0, 120)}, budget=3)
 flou.open({"age": [18, 30]})  # WRONG: a schema is needed

@@ -29,7 +29,7 @@ from flou.central import (
 from flou.central.quantiles.calls import FIVE
 from flou.central.statistics import STATISTICS
 from flou.summaries.condition import Comparison
-from flou.summaries.tokens import tokens
+from flou.summaries.condition_words import tokens
 
 NAMES = ["age", "net salary", "by", "it's", "10", "mean", "pay-2020"]
 SCHEMA = flou.Schema(

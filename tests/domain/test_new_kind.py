@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from flou.cli.template import template
 
 import flou
+from flou.cli.template import template
 from flou.domain import Domain, kinds
 from flou.domain.column import checked_codes
 from flou.domain.even_numbers import EvenNumbers

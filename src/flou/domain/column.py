@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from flou.domain.exported import exported
 from flou.errors import InvalidData, InvalidParameter, instead
 
-__all__ = ["checked_codes", "column", "each", "is_numeric", "real", "require_column"]
+__all__ = ["checked_codes", "column", "each", "is_numeric", "masked", "real", "require_column"]
 
 Real: TypeAlias = int | float | Decimal | Fraction
 
@@ -50,6 +50,12 @@ def column(values: object) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     if rows.ndim != 1:
         raise _not_a_column(f"an array of {rows.ndim} dimensions")
     return rows, null
+
+
+def masked(values: Any) -> NDArray[Any]:
+    """A column of a data frame as an array, masked where a row is missing and its type has no word for that."""
+    rows, null = column(values)
+    return rows if null is None else np.ma.MaskedArray(rows, null)
 
 
 def _objects(values: Any) -> NDArray[Any]:

@@ -178,7 +178,7 @@ bounds = []                     # for example [0, 300_000]: values outside count
 
     def coarser(self, bits: int) -> Interval:
         """A grid that has a rule for all engines, with cells that are 2^bits times as wide."""
-        return self._on(self.rule.coarser(bits))
+        return self._on(self.rule.coarser(bits)) if bits else self
 
     def _on(self, rule: Cells) -> Interval:
         grid = object.__new__(Interval)

@@ -2,19 +2,32 @@
 
 condition = both {or both}      both = part {and part}      part = not part | ( condition ) | column sign constant
 sign = < <= > >= == !=          constant = number | 'text' | true | false
+
+Tokens are words, quoted texts, numbers and signs. Questions in words (``ask/questions.py``) are made of them as well.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import dataclass
 
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 from flou.summaries.condition import Comparison, Condition, Constant, Operator
-from flou.summaries.tokens import Token, tokens
 
-__all__ = ["condition"]
+__all__ = ["Token", "condition", "tokens"]
 
+PATTERN = re.compile(
+    r"""\s*(?:
+      (?P<text>"(?:[^"]|"")*" | '(?:[^']|'')*' | `(?:[^`]|``)*`)
+    | (?P<number>[+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?)(?![^\s()<>=!])
+    | (?P<sign><=|>=|==|!=|<>|[<>=()])
+    | (?P<word>[^\s"'`()<>=!]+)
+    | (?P<open>\S)
+    )""",
+    re.VERBOSE,
+)
 SIGNS: dict[str, Operator] = {
     "<": "<",
     "<=": "<=",
@@ -26,6 +39,39 @@ SIGNS: dict[str, Operator] = {
     "<>": "!=",
 }
 LONGEST = 400  # tokens, so that no condition is nested deeper than Python can follow
+
+
+@dataclass(frozen=True)
+class Token:
+    """One of them; ``text`` is without its quotes."""
+
+    kind: str  # word, text, number, sign or open
+    text: str
+
+    def __str__(self) -> str:
+        return repr(self.text) if len(self.text) <= 40 else f"{self.text[:30]!r}..."
+
+    def says(self, *words: str) -> bool:
+        """Whether it is one of these words, in capitals or not; a quoted text never is."""
+        return self.kind in {"word", "sign"} and self.text.lower() in words
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it can name a column."""
+        return self.kind in {"word", "text"}
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text; ``open`` is a character that begins nothing, such as a quote without its end."""
+    found = []
+    for match in PATTERN.finditer(text):
+        kind = match.lastgroup
+        content = match[kind] if kind else ""
+        if kind == "text":
+            quote = content[0]
+            content = content[1:-1].replace(quote * 2, quote)
+        found.append(Token(kind or "open", content))
+    return found
 
 
 def condition(text: str) -> Condition:

@@ -6,7 +6,7 @@ So the L1 norm of a row is K whatever its value, and the second moment costs not
 differ by at most K in (T, h) as well, because |t - t'| (1 + |1 - t - t'|) <= 1.
 
 Small whole-number domains are exact. Otherwise T comes from a grid of K / 2 cells and h is rounded to steps of 2^-18 K
-(``spread.py``) on a grid of at most 2^26 cells: h is then at most half a step and 2^-27 K more than T or K - T, which
+(``Spread``) on a grid of at most 2^26 cells: h is then at most half a step and 2^-27 K more than T or K - T, which
 pushes a row past K by at most twice that. ``bound`` includes it.
 
 The grid moves a value by at most half a cell, and a mean as well. A mean has 2^26 cells, so that the sum of a hundred
@@ -21,17 +21,68 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Domain, Numbers, require_numbers
+from flou.domain import Domain, Interval, Numbers, require_numbers
+from flou.domain.rule import Codes, Rule
 from flou.summaries.request import Code, Sums
-from flou.summaries.spread import LARGEST, STEPS, Spread
 
-__all__ = ["OF_MEANS", "OF_TOTALS", "MomentGrid", "Moments"]
+__all__ = ["LARGEST_SPREAD", "OF_MEANS", "OF_TOTALS", "SPREAD_CELLS", "STEPS", "MomentGrid", "Moments", "Spread"]
 
 OF_MEANS, OF_TOTALS = 2**26, 2**31  # cells
 MOST_EXACT = 2**15  # the largest code whose square is summed as it is
+STEPS = 2**18  # of t (1 - t) in 1
+LARGEST_SPREAD = STEPS // 4
+SPREAD_CELLS = 2**26  # the most that a grid can have whose spread is computed
 HALF_A_CELL = 0.5 + 2**-10  # and some units of the rule (``domain/units.py``), of which a cell has 2^18 at least
+
+
+@dataclass(frozen=True)
+class Spread(Rule):
+    """t (1 - t) for the place t of a value between its bounds: a code like any other, computed from a finer one.
+
+    Rule       with f the cell of the value on a fine grid of C cells, C a power of two up to 2^26, and
+               w = f - (C - 1) / 2, its place from the middle: 2^16 - floor(w^2 2^18 / C^2 + 1/2), which is t (1 - t) in
+               steps of 2^-18, 0 to 2^16
+    Why        t (1 - t) = 1/4 - (t - 1/2)^2, and w = C (t - 1/2) at the middle of the cell; a square is one operation
+    Numerics   every step is exact, however an engine computes it: 2 w is a whole number of at most 26 bits, so that w^2
+               has at most 52; scaling by a power of two changes no digit; and adding 1/2 to a multiple of 2^-36 below
+               2^16 leaves at most 53
+    Error      at most half a step
+    """
+
+    grid: Interval
+
+    def __post_init__(self) -> None:
+        assert self.grid.size <= SPREAD_CELLS
+
+    @property
+    def size(self) -> int:
+        return LARGEST_SPREAD + 1
+
+    @property
+    def middle(self) -> float:
+        """Of the codes of the grid."""
+        return (self.grid.size - 1) / 2
+
+    @property
+    def scale(self) -> float:
+        """The steps in the square of a cell's width: a power of two."""
+        return STEPS / self.grid.size**2
+
+    @property
+    def missing_code(self) -> int:
+        return int(self.of(np.array([self.grid.missing_code]))[0])
+
+    def encode(self, values: object) -> Codes:
+        """The spread of each row."""
+        return self.of(self.grid.encode(values))
+
+    def of(self, cells: Codes) -> Codes:
+        """The spread of each cell."""
+        w = cells.astype(np.float64) - self.middle
+        return LARGEST_SPREAD - np.floor(w * w * self.scale + 0.5).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -68,7 +119,7 @@ class MomentGrid:
         if numbers.discrete and last <= MOST_EXACT:
             return cls(column, numbers, low, high, high - low, last**2, last**2, 0.0, True)
         grid, unit = numbers.interval.fine(cells.bit_length() - 1), 2 * cells
-        bound = unit + unit // STEPS + unit // LARGEST + 4
+        bound = unit + unit // STEPS + unit // SPREAD_CELLS + 4
         return cls(column, grid, *grid.bounds, grid.step * cells, unit, bound, grid.step * HALF_A_CELL, False)
 
     @property
@@ -82,7 +133,7 @@ class MomentGrid:
             code = Code(self.column, self.domain)
             return Sums(((), (code,), (code, code)), by)
         grid = self.domain.interval
-        spread = Spread(grid.coarser(max(grid.size // LARGEST, 1).bit_length() - 1))
+        spread = Spread(grid.coarser(max(grid.size // SPREAD_CELLS, 1).bit_length() - 1))
         return Sums(((), (Code(self.column, grid),), (Code(self.column, spread),)), by)
 
     def moments(self, sums: NDArray[Any]) -> Moments:

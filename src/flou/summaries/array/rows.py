@@ -1,4 +1,9 @@
-"""Rows in memory: arrays, lists and the columns of data frames, through NumPy, a chunk at a time."""
+"""Rows in memory: arrays, lists and the columns of data frames, through NumPy, a chunk at a time.
+
+Each column is read when it is first asked about. A column outside of the schema, the conditions and the unit is never
+looked at: its contents can neither stop a question nor appear in an error. Opening a table reads only names and
+lengths.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +20,13 @@ from numpy.typing import NDArray
 
 from flou.arrays import Booleans
 from flou.bits import SYSTEM, Bits
-from flou.domain.column import each, is_numeric, real
+from flou.domain.column import column as as_column
+from flou.domain.column import each, is_numeric, real, require_column
 from flou.domain.rule import Cells
-from flou.summaries.array.columns import Columns
+from flou.errors import InvalidData
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.keys import KeyCounts, counted, listed
+from flou.summaries.moments import Spread
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
 from flou.summaries.rows import Rows, Spans, Tally, keyed
 
@@ -28,6 +35,39 @@ __all__ = ["ArrayRows"]
 CHUNK = 1 << 19
 NAMING = (date, time, timedelta, UUID, np.datetime64, np.timedelta64)  # besides texts and numbers
 _MASK = (1 << LIMB) - 1
+
+
+class Columns:
+    """Columns of one length as arrays and masks."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        for name in columns:
+            if not isinstance(name, str):
+                raise InvalidData(
+                    f"The names of columns must be texts, got a {type(name).__name__}.",
+                    "A schema declares columns by their names.",
+                    "Rename the column.",
+                )
+        self._given = dict(columns)
+        self._read: dict[str, tuple[NDArray[Any], Booleans | None]] = {}  # an engine may copy what it gives
+        self.names = tuple(self._given)
+        lengths = {self._length(name, values) for name, values in self._given.items()}
+        if len(lengths) > 1:
+            raise InvalidData(
+                "The columns must have the same number of rows.",
+                "A row is one value of every column.",
+                "Pass columns of equal length.",
+            )
+        self.rows = next(iter(lengths), 0)
+
+    def _length(self, name: str, values: Any) -> int:
+        require_column(values)
+        return len(values) if hasattr(values, "__len__") else len(self.read(name)[0])
+
+    def read(self, name: str) -> tuple[NDArray[Any], Booleans | None]:
+        if name not in self._read:
+            self._read[name] = as_column(self._given[name])
+        return self._read[name]
 
 
 class ArrayRows(Rows):
@@ -61,7 +101,11 @@ class ArrayRows(Rows):
 
             def code(wanted: Code, codes: dict[Code, NDArray[np.int64]] = codes, chunk: slice = chunk) -> Any:
                 if wanted not in codes:
-                    codes[wanted] = wanted.domain.encode(self._values(wanted.column, chunk))
+                    rule = wanted.rule
+                    if isinstance(rule, Spread):  # made of cells, which are mostly asked for as well
+                        codes[wanted] = rule.of(code(Code(wanted.column, rule.grid)))
+                    else:
+                        codes[wanted] = wanted.domain.encode(self._values(wanted.column, chunk))
                 return codes[wanted]
 
             for total, request in zip(totals, requests, strict=True):

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from flou.domain.rule import Cells
 from flou.summaries.duck.sql import EXACT, ColumnSQL, clipped_sql, floored_sql, middle, squared_sql
+from flou.summaries.moments import LARGEST_SPREAD, Spread
 from flou.summaries.request import Code, Counts, Request, Term, keys_of
 from flou.summaries.rows import free
-from flou.summaries.spread import MOST, Spread
 
 __all__ = ["LIMBS", "Query"]
 
@@ -108,7 +108,7 @@ class Query:
         """A code as a DOUBLE, from 0."""
         rule = code.rule
         if isinstance(rule, Spread):
-            return f"({MOST} - {squared_sql(self._value(Code(code.column, rule.grid)), rule)})"
+            return f"({LARGEST_SPREAD} - {squared_sql(self._value(Code(code.column, rule.grid)), rule)})"
         return f"({self._value(code)} + {middle(rule)})" if isinstance(rule, Cells) else self._value(code)
 
     def _limbs(self, term: Term) -> list[tuple[str, int]]:
@@ -117,7 +117,7 @@ class Query:
         if len(term) == 1:
             rule = term[0].rule
             if isinstance(rule, Spread):
-                return self._cut(squared_sql(self._value(Code(term[0].column, rule.grid)), rule), MOST, 0)
+                return self._cut(squared_sql(self._value(Code(term[0].column, rule.grid)), rule), LARGEST_SPREAD, 0)
             return self._cut(self._value(term[0]), sizes[0], -1 if isinstance(rule, Cells) else 0)
         value, other = map(self._whole, term)
         if math.prod(sizes) < EXACT:
@@ -165,7 +165,7 @@ class Query:
         halves = sum(whole.astype(np.int64).astype(object) * 2 ** (shift + 1) for whole, shift in wholes)
         rule, rows = term[0].rule, found["n"].astype(object)
         if len(term) == 1 and isinstance(rule, Spread):
-            return np.asarray(MOST * rows - halves // 2)
+            return np.asarray(LARGEST_SPREAD * rows - halves // 2)
         centred = len(term) == 1 and isinstance(rule, Cells)
         return np.asarray((halves + rows * round(2 * middle(rule)) if centred else halves) // 2)
 

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.summaries.condition import Condition, named
-from flou.summaries.duck.batches import values_in_batches
 from flou.summaries.duck.query import LIMBS, Query
-from flou.summaries.duck.select import USERS, Select
+from flou.summaries.duck.select import USERS, Select, values_in_batches
 from flou.summaries.duck.spans import holds_missing, rows_sql, spans_sql
 from flou.summaries.duck.sql import ColumnSQL, condition_sql, quoted
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed

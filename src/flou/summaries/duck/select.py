@@ -1,4 +1,4 @@
-"""A SELECT over files, put together as text, with the verbs of a DuckDB relation.
+"""Rows of DuckDB: a SELECT over files, with the verbs of a relation, and the rows of either in batches.
 
 DuckDB binds every link of a chain of relations when it is made, and the whole of it once more when it is run. Of text
 it sees the last link only, which saves some milliseconds a question. A connection holds one result at a time: who runs
@@ -7,16 +7,24 @@ a text keeps others away from it until the result is fetched, or one question wo
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
+
+from flou.domain.column import masked
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["USERS", "Select"]
+__all__ = ["USERS", "Select", "values_in_batches"]
+
+BATCH = 1 << 16  # rows
 
 USERS = RLock()  # relations that users made: they do not tell which connections they belong to, so that all share one
 
@@ -51,3 +59,20 @@ class Select:
     def bound(self) -> DuckDBPyRelation:
         """The same as a relation of DuckDB's, which knows the names and types of its columns."""
         return self.connection.sql(self.text)
+
+
+def values_in_batches(relation: DuckDBPyRelation | Select) -> Iterator[list[NDArray[Any]]]:
+    """The columns of each batch, in the order of the rows: numbers, masked where missing, or objects with None.
+
+    Batches come through Arrow where it is installed.
+    """
+    if isinstance(relation, Select):
+        relation = relation.bound()
+    if find_spec("pyarrow") is not None:
+        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # DuckDB 1 has the latter
+        for batch in reader(BATCH):
+            yield [masked(column) for column in batch.columns]
+        return
+    rows: Iterator[Any] = iter(relation.iter_rows() if hasattr(relation, "iter_rows") else relation.fetchall())
+    while found := list(itertools.islice(rows, BATCH)):
+        yield [np.fromiter(values, dtype=object, count=len(values)) for values in zip(*found, strict=True)]

@@ -26,7 +26,7 @@ from flou.domain import Domain
 from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
-from flou.summaries.spread import Spread
+from flou.summaries.moments import Spread
 
 __all__ = ["ColumnSQL", "clipped_sql", "condition_sql", "floored_sql", "literal", "middle", "quoted", "squared_sql"]
 

@@ -21,7 +21,7 @@ from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.keys import LARGEST
-from flou.summaries.spread import MOST, Spread
+from flou.summaries.moments import LARGEST_SPREAD, Spread
 
 __all__ = ["ColumnExpression", "condition_expression", "place"]
 
@@ -52,7 +52,7 @@ class ColumnExpression:
             cell = self.code(rule.grid).cast(nw.Float64())
             middle = cell - nw.lit(rule.middle)
             square = (middle * middle * nw.lit(rule.scale) + nw.lit(0.5)).floor()
-            return nw.lit(MOST, nw.Int64()) - square.cast(nw.Int64())
+            return nw.lit(LARGEST_SPREAD, nw.Int64()) - square.cast(nw.Int64())
         if self.kind == nw.Boolean:
             no, yes = rule.encode(np.array([False, True])).tolist()
             return _chosen([(self._column, yes), (~self._column, no)], missing)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM, Bits
+from flou.domain.column import masked
 from flou.errors import InvalidData
-from flou.summaries.array.columns import masked
 from flou.summaries.condition import Condition, named
 from flou.summaries.duck.spans import run_of
 from flou.summaries.keys import Key, KeyCounts, key_of, listed

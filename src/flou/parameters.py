@@ -24,6 +24,7 @@ __all__ = [
     "RELATIONS",
     "Number",
     "Relation",
+    "checked_text",
     "choice",
     "described",
     "exact",
@@ -31,6 +32,7 @@ __all__ = [
     "is_number",
     "number",
     "open_probability",
+    "plain",
     "probability",
     "rounded_up",
     "shown",
@@ -106,6 +108,11 @@ def shown(value: Any) -> str:
         value = value.numerator if value.denominator == 1 else float(value)
     text = repr(value) if isinstance(value, int | float | str) else f"a {type(value).__name__}"
     return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
+
+
+def plain(value: float) -> int | float:
+    """A number as people write it: whole ones without a point."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def described(value: Any, hide: Collection[str] = ()) -> str:
@@ -198,3 +205,18 @@ def choice(name: str, value: Any, options: Collection[str]) -> Any:
             f"Pass one of them, for example {name}={next(iter(options))!r}.",
         )
     return value
+
+
+def checked_text(name: str, value: object, *, empty: bool = False) -> str:
+    """Check a text that must survive the way through a file and through any engine."""
+    if not isinstance(value, str) or not (value or empty) or any(map(_is_lost, value)):
+        raise InvalidParameter(
+            f"{name} must be a text without NUL and without half characters, got {shown(value)}.",
+            "It is written into files and compared in databases, which would change it.",
+            f"Pass a usual text, for example {name}='salaries'.",
+        )
+    return str.__str__(value)  # the text itself, even of a member of an Enum
+
+
+def _is_lost(character: str) -> bool:
+    return character == "\0" or "\ud800" <= character <= "\udfff"

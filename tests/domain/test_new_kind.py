@@ -21,7 +21,7 @@ from flou.cli.template import template
 from flou.domain import Domain, kinds
 from flou.domain.column import checked_codes
 from flou.domain.even_numbers import EvenNumbers
-from flou.domain.rule import Lookup
+from flou.domain.lookup import Lookup
 from flou.local.tables.sanitised_file import written
 
 SURE = 10**4  # an epsilon that leaves no noise to speak of

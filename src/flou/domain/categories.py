@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from flou.arrays import Listed
 from flou.domain.column import checked_codes, real
 from flou.domain.domain import Domain
-from flou.domain.rule import Lookup, Value
-from flou.domain.table import checked_table, checked_text
+from flou.domain.lookup import Lookup, Value
+from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
-from flou.parameters import shown
+from flou.parameters import checked_text, shown
 
 __all__ = ["Categories"]
 

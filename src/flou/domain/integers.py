@@ -26,7 +26,7 @@ from flou.parameters import integer, shown
 
 __all__ = ["Integers"]
 
-EXACT = 2**49  # between bounds of this size whole numbers are whole numbers of units (``units.py``)
+EXACT = 2**49  # between bounds of this size whole numbers are whole numbers of units (``rule.py``)
 
 
 @dataclass(frozen=True, slots=True, init=False)

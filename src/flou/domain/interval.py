@@ -1,7 +1,7 @@
 """A real number between public bounds, on a grid of equal cells.
 
 Rule       code = floor((x - lower) / step), clamped to 0, ..., cells - 1, in steps that cannot be rounded into
-           another cell (``units.py``)
+           another cell (``rule.py``)
 Out        values below and above the bounds, infinities included, fall into the first and the last cell
 Missing    NULL, NaN and everything that is not a number (texts are not parsed, dates are not counted) fall
            into the cell of the public value ``missing``
@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 
 from flou.domain.column import checked_codes
 from flou.domain.domain import Numbers
-from flou.domain.rule import Cells
-from flou.domain.table import checked_bounds, checked_table, plain
-from flou.domain.units import Units
+from flou.domain.rule import Cells, Units
+from flou.domain.table import checked_bounds, checked_table
 from flou.errors import InvalidParameter
-from flou.parameters import exact, integer, is_number, shown
+from flou.parameters import exact, integer, is_number, plain, shown
 
 __all__ = ["Interval"]
 
@@ -168,7 +167,7 @@ bounds = []                     # for example [0, 300_000]: values outside count
         return Interval(self.lower, self.upper, cells=cells, granularity=self.granularity, missing=self.missing)
 
     def fine(self, bits: int) -> Interval:
-        """The same bounds on 2^bits cells, at most 2^31, whose width is a whole number of units (``units.py``).
+        """The same bounds on 2^bits cells, at most 2^31, whose width is a whole number of units (``rule.py``).
 
         Together the cells are a little wider than the bounds are apart, by less than 2^(bits - 49) of it: nothing
         between the bounds has to be clipped, and cells after the ``last`` stay empty.

@@ -18,9 +18,9 @@ from typing import Any
 from flou.domain import toml
 from flou.domain.domain import Domain
 from flou.domain.kinds import domain_from_dict
-from flou.domain.table import checked_table, checked_text, closest
+from flou.domain.table import checked_table, closest
 from flou.errors import InvalidParameter
-from flou.parameters import RELATIONS, Relation, choice, integer, shown
+from flou.parameters import RELATIONS, Relation, checked_text, choice, integer, shown
 
 __all__ = ["Schema"]
 

@@ -17,9 +17,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from flou.domain.table import checked_text
 from flou.errors import InvalidParameter
-from flou.parameters import shown
+from flou.parameters import checked_text, shown
 
 __all__ = [
     "FUNCTIONS",

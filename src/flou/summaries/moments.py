@@ -35,7 +35,7 @@ MOST_EXACT = 2**15  # the largest code whose square is summed as it is
 STEPS = 2**18  # of t (1 - t) in 1
 LARGEST_SPREAD = STEPS // 4
 SPREAD_CELLS = 2**26  # the most that a grid can have whose spread is computed
-HALF_A_CELL = 0.5 + 2**-10  # and some units of the rule (``domain/units.py``), of which a cell has 2^18 at least
+HALF_A_CELL = 0.5 + 2**-10  # and some units of the rule (``domain/rule.py``), of which a cell has 2^18 at least
 
 
 @dataclass(frozen=True)

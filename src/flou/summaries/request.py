@@ -65,7 +65,7 @@ class Code:
 
     @property
     def ruled(self) -> bool:
-        """Whether all engines compute it alike (``domain/units.py``)."""
+        """Whether all engines compute it alike (``domain/rule.py``)."""
         return self.rule.portable
 
 
@@ -73,7 +73,7 @@ Term: TypeAlias = tuple[Code, ...]  # the product of no, one or two codes
 
 
 def require_rule(codes: Iterable[Code]) -> None:
-    """Refuse grids whose cells engines could round differently (``domain/units.py``)."""
+    """Refuse grids whose cells engines could round differently (``domain/rule.py``)."""
     for code in codes:
         if not code.ruled:
             raise InvalidParameter(

@@ -22,7 +22,7 @@ MOST = 1 << 18  # runs in the table
 def rows_sql(column: ColumnSQL, domain: Domain | Rule, spans: Spans) -> str | None:
     """Whether the code of a row lies in one of some spans, before codes are computed; None where only they can tell.
 
-    The run of a code is the code on a grid whose cells are as long as runs (``domain/units.py``). Spans that hold the
+    The run of a code is the code on a grid whose cells are as long as runs (``domain/rule.py``). Spans that hold the
     first or the last code, which rows beyond the bounds have, are left to ``spans_sql``: neither a negative cell nor
     one beyond the last is in the table. NULL and NaN count as NaN, which equals itself in DuckDB, and is in the table
     where the spans hold the code of what is missing.

@@ -23,7 +23,8 @@ import sys
 import numpy as np
 
 from flou.domain import Domain
-from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
+from flou.domain.lookup import Lookup, Truth
+from flou.domain.rule import Cells, Rule, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.moments import Spread
@@ -67,7 +68,7 @@ class ColumnSQL:
     def cell(self, domain: Domain | Rule, centred: bool = True) -> str | None:
         """The cell of each row from the ``middle``, or from 0, not clipped to the cells that there are; if any.
 
-        It is computed in the steps of ``domain/units.py``, none of which depends on how the engine rounds.
+        It is computed in the steps of ``domain/rule.py``, none of which depends on how the engine rounds.
         """
         number, rule = self.number_read(), domain.rule
         if not isinstance(rule, Cells) or rule.size == 1 or number is None:

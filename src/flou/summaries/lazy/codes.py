@@ -17,7 +17,8 @@ import narwhals as nw
 import numpy as np
 
 from flou.domain import Domain
-from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
+from flou.domain.lookup import Lookup, Truth
+from flou.domain.rule import Cells, Rule, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.keys import LARGEST
@@ -216,7 +217,7 @@ def _grid(x: nw.Expr, rule: Cells | Wholes) -> nw.Expr:
 
 
 def _cell(x: nw.Expr, rule: Cells) -> nw.Expr:
-    """The rule of ``domain/units.py``."""
+    """The rule of ``domain/rule.py``."""
     units = rule.units
     assert units is not None
     if units.near_zero:

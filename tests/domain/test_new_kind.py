@@ -183,7 +183,7 @@ def test_labels(table):
     ):
         with pytest.raises(flou.InvalidParameter, match=f"Column 'group' holds blood groups, which have no {lacking}"):
             ask("group", epsilon=1)
-    with pytest.raises(flou.InvalidParameter, match="takes no bins"):
+    with pytest.raises(flou.InvalidParameter, match="cannot be cut into bins"):
         table.histogram("group", bins=2, epsilon=1)
 
 

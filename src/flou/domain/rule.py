@@ -43,7 +43,7 @@ class Rule(ABC):
 
     @property
     def rule(self) -> Rule:
-        """Itself: an engine can be asked for a rule as for a domain."""
+        """The rule itself: engines accept a rule as well as a domain."""
         return self
 
     @property
@@ -123,7 +123,7 @@ class Units:
 
     @classmethod
     def of(cls, lower: float, upper: float, cells: int, width: Fraction) -> Units | None:
-        """The rule for a number of cells of this width from ``lower`` on; None where there is none."""
+        """The rule for a number of cells of this width from ``lower`` on; None where no such rule exists."""
         origin, shift, first, coarseness = _placed(lower, upper)
         units = width * Fraction(2) ** shift
         whole = math.floor(units)
@@ -157,7 +157,7 @@ class Units:
         return replace(self, width=self.width * 2.0**bits)
 
     def quotients(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """(D + 1/2) / m for every number: its floor is the code, where the grid has that one. NaN stays NaN."""
+        """(D + 1/2) / m for every number: its floor is the code, where the grid has that code. NaN stays NaN."""
         if self.near_zero:
             x = np.where(np.abs(x) < 1, np.floor(x), x)
         places = np.subtract(x, self.origin, out=out) if self.origin else x
@@ -227,7 +227,7 @@ class Cells(Rule):
         return self._numbers(each(rows, _as_float, math.nan, np.float64))
 
     def _quotients(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """The codes of numbers within the bounds, before the cast that drops what comes after the point; NaN stays."""
+        """The codes of numbers within the bounds, before the cast that drops the digits after the point; NaN stays."""
         if self.units is not None:
             return self.units.quotients(x, out)
         places = np.subtract(x, self.lower, out=out) if self.lower else x  # which is the same without lower
@@ -237,7 +237,7 @@ class Cells(Rule):
         """The same array, within the bounds.
 
         Rounding is monotone: whatever lies beyond a bound, also an infinite quotient, is clipped to the bound's code.
-        Nothing is below 0 then, where the cast would not be the floor.
+        Afterwards nothing is below 0, where the cast would not be the floor.
         """
         return np.clip(quotients, 0.0, self.last, out=quotients)
 

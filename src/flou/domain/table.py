@@ -41,13 +41,13 @@ def checked_table(
 
 
 def closest(word: object, known: Sequence[str]) -> str:
-    """The start of an advice: which of the known words was probably meant."""
+    """The beginning of an advice: which of the known words was probably meant."""
     matches = difflib.get_close_matches(word, known, n=1, cutoff=0.5) if isinstance(word, str) else []
     return f"Perhaps {matches[0]!r} was meant" if matches else "Use a known one"
 
 
 def checked_bounds(bounds: object) -> Sequence[Any]:
-    """Check that bounds are two of something."""
+    """Check that bounds are a pair."""
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
         raise InvalidParameter(
             f"bounds must be a list of two numbers, got {shown(bounds)}.",

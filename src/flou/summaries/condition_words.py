@@ -43,7 +43,7 @@ LONGEST = 400  # tokens, so that no condition is nested deeper than Python can f
 
 @dataclass(frozen=True)
 class Token:
-    """One of them; ``text`` is without its quotes."""
+    """A word, a quoted text, a number or a sign; ``text`` is without its quotes."""
 
     kind: str  # word, text, number, sign or open
     text: str
@@ -62,7 +62,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text; ``open`` is a character that begins nothing, such as a quote without its end."""
+    """The tokens of a text; kind ``open`` is a character that begins no token, such as a quote that is not closed."""
     found = []
     for match in PATTERN.finditer(text):
         kind = match.lastgroup
@@ -79,19 +79,19 @@ def condition(text: str) -> Condition:
     reader = _Reader(text)
     found = reader.either()
     if reader.next is not None:
-        raise reader.refused(f"{reader.next} has no place where it stands")
+        raise reader.refused(f"{reader.next} is not expected there")
     return found
 
 
 class _Reader:
-    """Reads the tokens from left to right, one function a rule of the grammar."""
+    """Reads the tokens from left to right, with one function for each rule of the grammar."""
 
     def __init__(self, text: str) -> None:
         self.text, self.place, self.tokens = text, 0, tokens(text)
         if len(self.tokens) > LONGEST:
             raise self.refused(f"it has more than {LONGEST} words")
         if any(token.kind == "open" for token in self.tokens):
-            raise self.refused("a quote or a sign has no counterpart")
+            raise self.refused("a quote is not closed or a sign is not known")
 
     def refused(self, what: str) -> InvalidParameter:
         return InvalidParameter(
@@ -140,7 +140,7 @@ class _Reader:
         if column is None:
             raise self.refused("it ends too early")
         if not column.is_name or column.says("and", "or", "not"):
-            raise self.refused(f"a column is expected where {column} stands")
+            raise self.refused(f"a column is expected in place of {column}")
         self.place += 1
         sign = self.next
         if sign is None or sign.kind != "sign" or sign.text not in SIGNS:

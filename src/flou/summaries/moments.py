@@ -2,18 +2,19 @@
 
 Write t for the place of a value between its bounds, 0 to 1. With T = K t and h = K t (1 - t) rounded to integers, the
 row contributes (K - T - h, 2 h, T - h) = K ((1 - t)^2, 2 t (1 - t), t^2): three numbers of at least 0 that add up to K.
-So the L1 norm of a row is K whatever its value, and the second moment costs nothing on top of the first. Two rows
+So the L1 norm of a row is K whatever its value, and the second moment costs nothing beyond the first. Two rows
 differ by at most K in (T, h) as well, because |t - t'| (1 + |1 - t - t'|) <= 1.
 
 Small whole-number domains are exact. Otherwise T comes from a grid of K / 2 cells and h is rounded to steps of 2^-18 K
 (``Spread``) on a grid of at most 2^26 cells: h is then at most half a step and 2^-27 K more than T or K - T, which
 pushes a row past K by at most twice that. ``bound`` includes it.
 
-The grid moves a value by at most half a cell, and a mean as well. A mean has 2^26 cells, so that the sum of a hundred
-million rows is exact in one double (``duck/query.py``): at the worst, when all rows are moved the same way, that is
-2^-27 = 0.75e-8 of the range, next to a noise of about 1.4e-8 for so many rows at epsilon = 1, and far less where values
-fall anywhere in their cells. Intervals include the worst. A total adds up what n rows are moved by, and where it counts
-from zero nobody knows n: it has 2^31 cells, and is moved by 2^-32 n of the range, a fortieth of it for n = 10^8.
+The grid moves a value by at most half a cell, and so it moves a mean. A mean uses 2^26 cells: the sum of a hundred
+million rows is then exact in one double (``duck/query.py``). In the worst case, when all rows are moved the same way,
+the mean moves by 2^-27 = 0.75e-8 of the range. The noise for that many rows at epsilon = 1 is about 1.4e-8. Where
+values fall anywhere in their cells, the mean moves far less. Intervals include the worst case. A total adds up the
+moves of n rows, and where it counts from zero n is not known: it uses 2^31 cells, and moves by 2^-32 n of the range, a
+fortieth of the range for n = 10^8.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ OF_MEANS, OF_TOTALS = 2**26, 2**31  # cells
 MOST_EXACT = 2**15  # the largest code whose square is summed as it is
 STEPS = 2**18  # of t (1 - t) in 1
 LARGEST_SPREAD = STEPS // 4
-SPREAD_CELLS = 2**26  # the most that a grid can have whose spread is computed
+SPREAD_CELLS = 2**26  # the largest number of cells from which a spread is computed
 HALF_A_CELL = 0.5 + 2**-10  # and some units of the rule (``domain/rule.py``), of which a cell has 2^18 at least
 
 
@@ -63,7 +64,7 @@ class Spread(Rule):
 
     @property
     def middle(self) -> float:
-        """Of the codes of the grid."""
+        """The middle of the codes of the grid."""
         return (self.grid.size - 1) / 2
 
     @property
@@ -87,7 +88,7 @@ class Spread(Rule):
 
 @dataclass(frozen=True)
 class Moments:
-    """The sums over rows: how many, of T, and of h."""
+    """Sums over rows: the number of rows, the sum of T, and the sum of h."""
 
     rows: int
     first: int
@@ -113,7 +114,7 @@ class MomentGrid:
 
     @classmethod
     def of(cls, column: str, domain: Domain, cells: int = OF_MEANS) -> MomentGrid:
-        """The grid of a domain: its own where that is exact, otherwise of so many cells."""
+        """The grid of a domain: its own where that is exact, otherwise a grid of ``cells`` cells."""
         numbers = require_numbers(column, domain, "sum", "Only numbers can be added.")
         last, (low, high) = numbers.size - 1, numbers.bounds
         if numbers.discrete and last <= MOST_EXACT:
@@ -124,11 +125,11 @@ class MomentGrid:
 
     @property
     def spreads(self) -> bool:
-        """Whether a row can lie between the two ends at all."""
+        """Whether a row can lie strictly between the two ends."""
         return self.unit > 1
 
     def request(self, by: Code | None = None) -> Sums:
-        """What an engine is asked for."""
+        """The request to an engine."""
         if self.exact:
             code = Code(self.column, self.domain)
             return Sums(((), (code,), (code, code)), by)

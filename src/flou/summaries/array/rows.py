@@ -146,7 +146,7 @@ class ArrayRows(Rows):
         return pairs // code.domain.size, pairs % code.domain.size, counts
 
     def _coarse(self, code: Code) -> tuple[NDArray[np.uint16] | None, int]:
-        """What a first look kept of this column, and how many last bits of the codes it leaves out."""
+        """What a first look kept of this column, and how many last bits of the codes it dropped."""
         seen, fine = self._seen.get(code.column), code.rule
         if seen is None or not isinstance(fine, Cells) or not fine.portable or fine.cells < seen[0].cells:
             return None, 0
@@ -206,16 +206,16 @@ class ArrayRows(Rows):
 
 
 def _first_looks(requests: Sequence[Request]) -> list[tuple[Code, Cells]]:
-    """The codes that a finer look may follow: of a grid, in as many cells as 16 bits can tell."""
+    """The codes that a finer look may follow: those of a grid whose codes fit into 16 bits."""
     codes = [code for request in requests if isinstance(request, Counts) for code in request.codes]
     grids = [(code, code.rule) for code in codes if isinstance(code.rule, Cells)]
-    return sorted(  # the finest last: one is kept of each column
+    return sorted(  # the finest last: one look is kept for each column
         ((code, rule) for code, rule in grids if 2**8 < rule.cells <= 2**16), key=lambda found: found[1].cells
     )
 
 
 def _table(spans: Spans, shift: int) -> Booleans:
-    """For each coarse code, whether some of its fine ones lie in the spans."""
+    """For each coarse code, whether some of its fine codes lie in the spans."""
     near = np.zeros(2**16, dtype=np.bool_)
     for first, last in spans:
         near[first >> shift : ((last - 1) >> shift) + 1] = True
@@ -223,7 +223,7 @@ def _table(spans: Spans, shift: int) -> Booleans:
 
 
 def _people(values: Any) -> NDArray[np.int64]:
-    """A number for each unit, -1 for rows without one; units that compare as equal are the same unit."""
+    """A number for each unit, -1 for rows without a unit; units that compare as equal are the same unit."""
     rows = np.asarray(values)
     if rows.dtype.kind in "biufMmUS":
         null = np.isnat(rows) if rows.dtype.kind in "Mm" else rows != rows  # NaN
@@ -241,14 +241,14 @@ def _people(values: Any) -> NDArray[np.int64]:
 def _unit(element: Any) -> Any:
     """What tells one unit from another: numbers by value, texts by their characters, dates and identifiers by equality.
 
-    Nothing else is a unit: a pair that holds a NaN, for example, equals no other, and each would count as a person.
+    Nothing else is a unit: a pair that holds a NaN, for example, never equals another, so each would count as a person.
     """
     if isinstance(element, str | bytes):
         return str.__str__(element) if isinstance(element, str) else bytes.decode(element)
     number = real(element)
     unit = element if number is None and isinstance(element, NAMING) else number
     if unit is None or not bool(unit == unit):
-        raise ValueError("no unit")
+        raise ValueError("not a unit")
     return unit
 
 
@@ -270,7 +270,7 @@ def _summed(term: Term, code: Any, groups: NDArray[np.int64] | None, request: Su
 
 
 def _compared(values: Any, comparison: Comparison) -> Booleans:
-    """One comparison, row by row; what cannot be compared does not hold."""
+    """One comparison, row by row; it is false for values that cannot be compared."""
     rows, constant = np.asarray(values), comparison.constant
     if isinstance(constant, str):
         held = _texts(rows, comparison)

@@ -67,7 +67,7 @@ class Query:
         self.aggregation = (", ".join(outputs), sets if keys else "")
 
     def exact(self, rows: int) -> bool:
-        """Whether the sums of so many rows are exact, in the largest group."""
+        """Whether sums over this number of rows are exact, in the largest group."""
         return rows * self._largest < (AVERAGED if self.keys else SUMMED)
 
     def _name(self, code: Code, kind: str) -> str:
@@ -101,7 +101,7 @@ class Query:
         return clipped_sql(cell, domain) if cell else f"({column.code(domain)} - {middle(domain)})"
 
     def _value(self, code: Code) -> str:
-        """A code as a DOUBLE; that of an interval from the middle of its grid."""
+        """A code as a DOUBLE; the codes of an interval count from the middle of its grid."""
         return f"CAST({self._name(code, 'c')} AS DOUBLE)"
 
     def _whole(self, code: Code) -> str:
@@ -112,7 +112,7 @@ class Query:
         return f"({self._value(code)} + {middle(rule)})" if isinstance(rule, Cells) else self._value(code)
 
     def _limbs(self, term: Term) -> list[tuple[str, int]]:
-        """A product of codes as whole multiples of powers of two, at most 2^bits of them each, and these powers."""
+        """A product of codes as limbs: whole multiples of powers of two, at most 2^bits each, and these powers."""
         sizes = [code.domain.size - 1 for code in term]
         if len(term) == 1:
             rule = term[0].rule
@@ -127,7 +127,7 @@ class Query:
         return [*low, *self._cut(f"({upper} * {other})", (sizes[0] >> 16) * sizes[1], 16)]
 
     def _cut(self, value: str, largest: int, shift: int) -> list[tuple[str, int]]:
-        """Up to ``largest`` units of 2^shift, either way, in as few limbs as have so many bits, and of equal width."""
+        """Up to ``largest`` units of 2^shift, either way, in as few limbs of equal width as ``bits`` allows."""
         width = max(largest - 1, 1).bit_length()  # 2^width of them make one limb
         count = -(-width // self._bits)
         width = -(-width // count)
@@ -171,5 +171,5 @@ class Query:
 
 
 def _product(term: Term) -> tuple[int, frozenset[Code]]:
-    """What a product is, whatever the order of its factors."""
+    """What identifies a product, whatever the order of its factors."""
     return len(term), frozenset(term)

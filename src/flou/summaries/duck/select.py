@@ -1,8 +1,8 @@
 """Rows of DuckDB: a SELECT over files, with the verbs of a relation, and the rows of either in batches.
 
-DuckDB binds every link of a chain of relations when it is made, and the whole of it once more when it is run. Of text
-it sees the last link only, which saves some milliseconds a question. A connection holds one result at a time: who runs
-a text keeps others away from it until the result is fetched, or one question would be given the answer to another.
+DuckDB binds every link of a chain of relations when it is made, and the whole chain again when it runs. A text is bound
+once, which saves some milliseconds per question. A connection holds one result at a time: a lock is held until the
+result is fetched, so that no question gets the answer to another.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["USERS", "Select", "values_in_batches"]
 
 BATCH = 1 << 16  # rows
 
-USERS = RLock()  # relations that users made: they do not tell which connections they belong to, so that all share one
+USERS = RLock()  # for relations that users made: their connections are not known, so all of them share one lock
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Select:
             return dict(self.connection.execute(self.text).fetchnumpy())
 
     def bound(self) -> DuckDBPyRelation:
-        """The same as a relation of DuckDB's, which knows the names and types of its columns."""
+        """The same as a DuckDB relation, which knows the names and types of its columns."""
         return self.connection.sql(self.text)
 
 

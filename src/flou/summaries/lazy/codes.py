@@ -123,7 +123,7 @@ class ColumnExpression:
         return number == nw.lit(float(value)) if number is not None and int(float(value)) == value else None
 
     def _looked_up(self, rule: Lookup) -> nw.Expr:
-        """Blocks of tests, of which at most one finds something: the others add nothing."""
+        """Blocks of tests, of which at most one succeeds: the others add nothing."""
         cases = [(test, code) for code, test in enumerate(map(self._same, rule.values)) if test is not None]
         missing = rule.missing_code
         blocks = [
@@ -154,11 +154,11 @@ class ColumnExpression:
         return nw.when(whole).then(inside.cast(nw.Int64()))
 
     def _never(self) -> nw.Expr:
-        """False for every row; a constant would be false once."""
+        """False for every row; a constant would give a single row."""
         return self._column.is_null() & ~self._column.is_null()
 
     def comparison(self, comparison: Comparison) -> nw.Expr:
-        """Whether each row compares so; never NULL."""
+        """Whether the comparison holds for each row; never NULL."""
         function, constant = FUNCTIONS[comparison.operator], comparison.constant
         if isinstance(constant, str):
             text = self._text()
@@ -179,7 +179,7 @@ class ColumnExpression:
 
 
 def condition_expression(condition: Condition, columns: dict[str, ColumnExpression]) -> nw.Expr:
-    """A condition whose columns are known to be there."""
+    """A condition whose columns are known to exist."""
     if isinstance(condition, Both):
         return condition_expression(condition.left, columns) & condition_expression(condition.right, columns)
     if isinstance(condition, Either):
@@ -194,7 +194,7 @@ def _read(text: nw.Expr) -> nw.Expr:
     """The text of a decimal of any size as a Float64: databases stop at one that is too large or too small for it.
 
     More digits than LONGEST change nothing but the rounding; without a point among them, the number is beyond all
-    doubles. What is no decimal, such as an amount of money, is NULL.
+    doubles. What is not a decimal, such as an amount of money, is NULL.
     """
     head = text.str.slice(0, LONGEST)
     number = nw.when(head.str.contains(DECIMAL)).then(head).cast(nw.Float64())

@@ -3,7 +3,7 @@
 Arrays    ``Floats``, ``Ints``, ``Words`` and ``Booleans`` are NumPy arrays of one type. Whole numbers are ``Ints``
           because ``Integers`` is a domain: the public knowledge that a column holds whole numbers.
 Columns   ``Values`` is what a call accepts as one column of rows: a list, a tuple, an array, or a column of a data
-          frame, which is known by its ``to_numpy`` or ``__array__``. A text is not one: it is a value.
+          frame, which has ``to_numpy`` or ``__array__``. A text is not a column: it is a value.
 Bounds    ``Bounds`` is a pair of public numbers, the lower one first.
 
 Types are for people and checkers; the doors check again at run time (``domain/column.py``, ``parameters.py``).
@@ -29,8 +29,8 @@ Booleans: TypeAlias = NDArray[np.bool_]
 class Listed(Protocol):
     """Rows in a list, a tuple or a range.
 
-    To a checker a text is a sequence too. It is told apart by ``in``: a list can be asked about anything, a text only
-    about texts. A mapping is told apart by ``index``, which it lacks.
+    A type checker takes a text for a sequence as well. ``__contains__`` excludes texts: a list accepts any object after
+    ``in``, a text only texts. ``index`` excludes mappings, which do not have it.
     """
 
     def __len__(self) -> int: ...
@@ -40,13 +40,13 @@ class Listed(Protocol):
 
 
 class Viewed(Protocol):
-    """Rows that NumPy can look at: arrays, and columns of pandas, Polars and Arrow."""
+    """Rows that NumPy can view: arrays, and columns of pandas, Polars and Arrow."""
 
     def __array__(self) -> NDArray[Any]: ...
 
 
 class Exported(Protocol):
-    """Rows that become an array when they are asked to."""
+    """Rows that can be converted to an array."""
 
     def to_numpy(self) -> NDArray[Any]: ...
 

@@ -65,10 +65,11 @@ class ProtocolError(FlouError):
 
 
 class instead:  # noqa: N801 - a word of a with statement, as contextlib.suppress is
-    """Raise this error where the block raises one of these kinds, and let go of the other.
+    """Raise this error where the block raises one of these kinds, and drop the original error.
 
-    ``raise ... from None`` hides the other error from the screen only: it stays in ``__context__`` with what it quotes,
-    and its frames hold what they were working on. Here neither is left. Errors of flou pass, without the frames below.
+    ``raise ... from None`` hides the original error from the screen only: it stays in ``__context__`` with what it
+    quotes, and its frames hold the values they were working on. Here both are removed. Errors of flou pass through,
+    without the frames below them.
     """
 
     def __init__(

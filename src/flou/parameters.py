@@ -24,6 +24,7 @@ __all__ = [
     "RELATIONS",
     "Number",
     "Relation",
+    "checked_text",
     "choice",
     "described",
     "exact",
@@ -31,6 +32,7 @@ __all__ = [
     "is_number",
     "number",
     "open_probability",
+    "plain",
     "probability",
     "rounded_up",
     "shown",
@@ -54,17 +56,17 @@ LIMITS: dict[str, tuple[Fraction, Fraction]] = {
     "error": (Fraction(1, 10**12), Fraction(10**18)),
 }
 
-LONGEST = 5_000  # powers of ten of a decimal: a larger one is no parameter, and takes all memory as a fraction
+LONGEST = 5_000  # powers of ten of a decimal: a larger one is not a parameter, and its fraction would fill the memory
 
 WHY: dict[str, str] = {
-    "epsilon": "At zero the answer may not depend on the data at all, and without bound nothing is protected.",
-    "rho": "At zero the answer may not depend on the data at all, and without bound nothing is protected.",
+    "epsilon": "At zero the answer could not depend on the data at all, and an infinite value would protect nothing.",
+    "rho": "At zero the answer could not depend on the data at all, and an infinite value would protect nothing.",
     "delta": "It is the probability with which the guarantee may fail, so it lies strictly between 0 and 1.",
     "sensitivity": "It is how far one person can move the answer, and the noise is proportional to it.",
     "scale": "It is the width of the noise, and a law needs a positive and finite one.",
     "sigma": "It is the width of the noise, and a law needs a positive and finite one.",
     "sigma_squared": "It is the square of the width of the noise, and a law needs a positive and finite one.",
-    "error": "It is half the width of an interval, and no number of people brings it to zero.",
+    "error": "It is half the width of an interval, and however many people take part, it never reaches zero.",
 }
 
 EXAMPLE: dict[str, str] = {
@@ -108,6 +110,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:30]}... ({len(text)} characters)"
 
 
+def plain(value: float) -> int | float:
+    """A number as people write it: whole numbers without a decimal point."""
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
 def described(value: Any, hide: Collection[str] = ()) -> str:
     """A frozen dataclass as the call that would make it, with fractions as decimals."""
     words = []
@@ -145,7 +152,7 @@ def number(name: str, value: Any) -> Fraction:
         raise InvalidParameter(
             f"{name} must lie between {float(smallest):.3g} and {float(largest):.6g}, got {shown(value)}.",
             WHY[name],
-            f"Pass a number of a usual size, for example {EXAMPLE[name]}.",
+            f"Pass a number within these limits, for example {EXAMPLE[name]}.",
         )
     return exact(value)
 
@@ -167,7 +174,7 @@ def open_probability(name: str, value: Any) -> Fraction:
     if not 0 < result < 1:
         raise InvalidParameter(
             f"{name} must lie strictly between 0 and 1, got {shown(value)}.",
-            "At 0 or 1 the answer is certain, and certainty has no finite price.",
+            "At 0 or 1 the outcome is certain, and no finite amount of noise or data gives certainty.",
             f"Pass a number in between, for example {name}=0.95.",
         )
     return result
@@ -182,19 +189,34 @@ def integer(name: str, value: Any, smallest: int, largest: int) -> int:
     if not smallest <= whole <= largest:
         raise InvalidParameter(
             f"{name} must be a whole number from {smallest} to {largest}, got {shown(value)}.",
-            "Anything else has no meaning here.",
-            f"Pass such a number, for example {name}={smallest}.",
+            "Fractions, truth values and numbers outside this range cannot be used here.",
+            f"Pass a whole number from this range, for example {name}={smallest}.",
         )
     return whole
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> Any:
-    """Check that a word is one of a few."""
+    """Check that a word is one of the options."""
     if not isinstance(value, str) or value not in options:
         words = ", ".join(repr(option) for option in options)
         raise InvalidParameter(
             f"{name} must be one of {words}, got {shown(value)}.",
-            "Each of these words stands for another meaning, and flou does not guess.",
+            "Each word has a different meaning, and flou does not guess which one was meant.",
             f"Pass one of them, for example {name}={next(iter(options))!r}.",
         )
     return value
+
+
+def checked_text(name: str, value: object, *, empty: bool = False) -> str:
+    """Check a text that must pass unchanged through a file and through any engine."""
+    if not isinstance(value, str) or not (value or empty) or any(map(_is_lost, value)):
+        raise InvalidParameter(
+            f"{name} must be a text without NUL and without half characters, got {shown(value)}.",
+            "It is written into files and compared in databases, which could change these characters.",
+            f"Pass an ordinary text, for example {name}='salaries'.",
+        )
+    return str.__str__(value)  # the text itself, even of a member of an Enum
+
+
+def _is_lost(character: str) -> bool:
+    return character == "\0" or "\ud800" <= character <= "\udfff"

@@ -29,7 +29,7 @@ from flou.central import (
 from flou.central.quantiles.calls import FIVE
 from flou.central.statistics import STATISTICS
 from flou.summaries.condition import Comparison
-from flou.summaries.tokens import tokens
+from flou.summaries.condition_words import tokens
 
 NAMES = ["age", "net salary", "by", "it's", "10", "mean", "pay-2020"]
 SCHEMA = flou.Schema(
@@ -203,12 +203,12 @@ def test_conditions(text, wanted):
         ("a", "a sign is expected after 'a'"),
         ("a >=", "a constant is expected"),
         ("a >= b", "'b' is neither a number nor a text in quotes"),
-        ("18 <= a", "a column is expected where '18' stands"),
+        ("18 <= a", "a column is expected in place of '18'"),
         ("a >= 18 and", "ends too early"),
         ("(a >= 18", "a parenthesis is not closed"),
-        ("a >= 18)", "')' has no place"),
-        ("a >= 18 < 65", "'<' has no place"),
-        ("a == 'x", "a quote or a sign has no counterpart"),
+        ("a >= 18)", "')' is not expected there"),
+        ("a >= 18 < 65", "'<' is not expected there"),
+        ("a == 'x", "a quote is not closed"),
         ("a == 1e999", "is too large"),
         ("(" * 5000, "more than 400 words"),
     ],

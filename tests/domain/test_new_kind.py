@@ -21,7 +21,7 @@ from flou.cli.template import template
 from flou.domain import Domain, kinds
 from flou.domain.column import checked_codes
 from flou.domain.even_numbers import EvenNumbers
-from flou.domain.rule import Lookup
+from flou.domain.lookup import Lookup
 from flou.local.tables.sanitised_file import written
 
 SURE = 10**4  # an epsilon that leaves no noise to speak of
@@ -183,7 +183,7 @@ def test_labels(table):
     ):
         with pytest.raises(flou.InvalidParameter, match=f"Column 'group' holds blood groups, which have no {lacking}"):
             ask("group", epsilon=1)
-    with pytest.raises(flou.InvalidParameter, match="takes no bins"):
+    with pytest.raises(flou.InvalidParameter, match="cannot be cut into bins"):
         table.histogram("group", bins=2, epsilon=1)
 
 

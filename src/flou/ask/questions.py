@@ -22,7 +22,7 @@ from flou.domain import Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter
 from flou.parameters import Number, probability, shown
-from flou.summaries.tokens import Token, tokens
+from flou.summaries.condition_words import Token, tokens
 
 __all__ = ["Asked", "form", "keys_in", "parsed"]
 

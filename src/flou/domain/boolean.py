@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from flou.domain.column import checked_codes
 from flou.domain.domain import Domain
 from flou.domain.even_numbers import EvenNumbers
-from flou.domain.rule import Truth
+from flou.domain.lookup import Truth
 from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
 from flou.parameters import shown

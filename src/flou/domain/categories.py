@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from flou.arrays import Listed
 from flou.domain.column import checked_codes, real
 from flou.domain.domain import Domain
-from flou.domain.rule import Lookup, Value
-from flou.domain.table import checked_table, checked_text
+from flou.domain.lookup import Lookup, Value
+from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
-from flou.parameters import shown
+from flou.parameters import checked_text, shown
 
 __all__ = ["Categories"]
 
@@ -84,7 +84,7 @@ other = true                    # unknown and missing values are counted as "oth
         if other and nothing is not None:
             raise InvalidParameter(
                 f"missing must be left out when other is True, got {shown(nothing)}.",
-                "Unknown values and NULL go to one place, and that is the category of its own.",
+                "Unknown values and NULL are counted together, in the extra category that other=True adds.",
                 "Pass other=False as well, or leave missing out.",
             )
         if other and (str, label) in places:
@@ -145,6 +145,6 @@ def _checked_value(value: Any, name: str = "values") -> Value:
         return number
     raise InvalidParameter(
         f"{name} must be texts, whole numbers up to 2**62 or booleans, got {shown(value)}.",
-        "Other values have no equality that all engines agree on.",
+        "Engines do not agree on when other values are equal.",
         "Pass values of these types, for example values=['care', 'research'].",
     )

@@ -18,13 +18,13 @@ from numpy.typing import DTypeLike, NDArray
 from flou.domain.exported import exported
 from flou.errors import InvalidData, InvalidParameter, instead
 
-__all__ = ["checked_codes", "column", "each", "is_numeric", "real", "require_column"]
+__all__ = ["checked_codes", "column", "each", "is_numeric", "masked", "real", "require_column"]
 
 Real: TypeAlias = int | float | Decimal | Fraction
 
 
 def require_column(values: Any) -> None:
-    """Refuse what is no column, without a look at its rows."""
+    """Refuse anything that is not a column, without looking at its rows."""
     framed = hasattr(values, "to_numpy") or hasattr(values, "__array__")
     if isinstance(values, str | bytes | bytearray | memoryview) or not (framed or isinstance(values, Sequence)):
         raise _not_a_column(f"a {type(values).__name__}")
@@ -43,13 +43,19 @@ def column(values: object) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     else:
         require_column(values)
         if hasattr(values, "to_numpy") or hasattr(values, "__array__"):
-            with instead(_not_a_column(f"a {type(values).__name__}"), TypeError):  # one without a length
+            with instead(_not_a_column(f"a {type(values).__name__}"), TypeError):  # an object without a length
                 found = exported(values)
             return column(found)
         rows = _objects(values)
     if rows.ndim != 1:
         raise _not_a_column(f"an array of {rows.ndim} dimensions")
     return rows, null
+
+
+def masked(values: Any) -> NDArray[Any]:
+    """A column of a data frame as an array, masked at missing rows where its type has no missing value."""
+    rows, null = column(values)
+    return rows if null is None else np.ma.MaskedArray(rows, null)
 
 
 def _objects(values: Any) -> NDArray[Any]:
@@ -74,7 +80,7 @@ def is_numeric(rows: NDArray[Any]) -> bool:
 def each(
     rows: NDArray[Any] | list[Any], convert: Callable[[Any], Any], otherwise: float | None, dtype: DTypeLike
 ) -> NDArray[Any]:
-    """Convert element by element; whatever an element does when touched, only its own row is concerned."""
+    """Convert element by element; an element that raises an error affects only its own row."""
 
     def guarded(element: Any) -> Any:
         try:
@@ -116,7 +122,7 @@ def checked_codes(codes: object, size: int) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= size:
         raise InvalidParameter(
             f"codes must be whole numbers from 0 to {size - 1}.",
-            "Only these stand for something in this domain.",
-            "Pass codes that encode returned or that a mechanism chose among them.",
+            "These are the codes of this domain.",
+            "Pass codes that encode returned, or that a mechanism chose from them.",
         )
     return array.astype(np.int64)

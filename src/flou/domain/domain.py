@@ -1,4 +1,4 @@
-"""What every domain can tell about itself.
+"""What every domain knows about itself.
 
 A new kind of column is a subclass of ``Domain``, or of ``Numbers`` or ``EvenNumbers`` if its values can be added: it
 gives a rule for its codes (``rule.py``), says what the codes stand for, and is written to a schema file and read back.
@@ -28,9 +28,9 @@ class Domain(ABC):
     """What is public about one column: a fixed list of codes, and the rule that gives every row one of them."""
 
     kind: ClassVar[str]  # what it is called in a schema file, and by messages
-    about: ClassVar[str] = ""  # in some words, for a template of a schema file
-    lines: ClassVar[str] = ""  # what has to be filled in there
-    declared: ClassVar[tuple[str, ...]] = ()  # types of a file with types that say so much as this kind
+    about: ClassVar[str] = ""  # a short description, for a template of a schema file
+    lines: ClassVar[str] = ""  # the lines to fill in there
+    declared: ClassVar[tuple[str, ...]] = ()  # column types of a typed file that imply this kind
 
     discrete: ClassVar[bool] = True  # whether a code stands for one value, and not for all values of a cell
     binary: ClassVar[bool] = False  # whether the values are yes and no
@@ -65,7 +65,7 @@ class Domain(ABC):
 
     @property
     def last(self) -> int:
-        """The largest code that a row can have; of numbers, that of the upper bound and of all that lies beyond."""
+        """The largest code that a row can have; for numbers, the code of the upper bound and of all larger values."""
         return self.rule.last
 
     def encode(self, values: object) -> Codes:
@@ -74,7 +74,7 @@ class Domain(ABC):
 
     @property
     def numbers(self) -> Numbers | None:
-        """The same domain where its values have an order and a distance; otherwise none."""
+        """The same domain where its values have an order and a distance; otherwise None."""
         return None
 
     @property
@@ -97,9 +97,9 @@ class Domain(ABC):
         return self.named(np.arange(self.size))
 
     def binned(self, column: str, bins: int) -> Domain:  # noqa: ARG002  numbers have bins
-        """The same values in at most so many bins, for the column of this name."""
+        """The same values in at most this number of bins, for the column of this name."""
         raise InvalidParameter(
-            f"Column {column!r} has {self.size} codes of its own, and takes no bins.",
+            f"Column {column!r} has {self.size} fixed codes, and cannot be cut into bins.",
             "Only numbers can be cut into bins.",
             "Leave bins out.",
         )
@@ -127,7 +127,7 @@ class Numbers(Domain):
     @property
     @abstractmethod
     def interval(self) -> Interval:
-        """The stretch of the line that the codes cover; its ``fine`` grids are as fine as a statistic needs."""
+        """The interval that the codes cover; its ``fine`` grids are as fine as a statistic needs."""
 
     @property
     @abstractmethod
@@ -141,7 +141,7 @@ class Numbers(Domain):
 
     @abstractmethod
     def possible(self, most: int) -> Numbers | None:
-        """The same values with a code for each possible one, where these are known and not too many."""
+        """The same values with a code for each possible value, where these are known and at most ``most``."""
 
     @property
     def origin(self) -> float:
@@ -153,14 +153,14 @@ class Numbers(Domain):
         return np.asarray(self.origin + np.asarray(codes) * self.step, dtype=np.float64)
 
     def printed(self, values: NDArray[np.float64]) -> tuple[str, ...]:
-        """Numbers as they are shown to people, with as many digits as tell them apart."""
+        """Numbers as they are shown to people, with enough digits to distinguish them."""
         listed = values.tolist()
         digits = next((d for d in range(6, 17) if len({f"{x:.{d}g}" for x in listed}) == len(listed)), 17)
         return tuple(f"{x:.{digits}g}" for x in listed)
 
 
 def require_numbers(column: str, domain: Domain, lacking: str, why: str) -> Numbers:
-    """Refuse a column whose values are no numbers; ``lacking`` is what these do not have, and ``why`` they need it."""
+    """Refuse a column whose values are not numbers; ``lacking`` is what they lack, ``why`` says why it is needed."""
     if domain.numbers is None:
         raise InvalidParameter(
             f"Column {column!r} holds {domain.kind}, which have no {lacking}.",

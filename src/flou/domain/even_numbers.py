@@ -1,4 +1,4 @@
-"""Numbers at equal distances, each of which has a code of its own: whole numbers, yes and no, quarters of an hour."""
+"""Numbers at equal distances, each with its own code: whole numbers, yes and no, quarters of an hour."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EvenNumbers(Numbers):
 
 
 class Runs(Interval):
-    """Numbers in runs of equal length: cells of an interval whose edges are such numbers."""
+    """Numbers in runs of equal length: cells of an interval whose edges lie at these numbers."""
 
     members: EvenNumbers
     length: int

@@ -1,14 +1,14 @@
-"""A column of a data frame as an array, by the type that the frame declares and never by a look at the values.
+"""A column of a data frame as an array, by the type that the frame declares, without looking at the values.
 
 Engines stop at the first cell that Python cannot hold (a text that is not UTF-8, a time stamp beyond the year 9999),
 quote it, or panic. So cells are asked for in a form that always exists: texts as bytes, dates and times as the integers
-that they are. What is no value in that form is missing, and no other cell notices.
+that they are. What is not a value in that form is missing, and no other cell is affected.
 
 Type                 becomes
 whole numbers        an array of their type, masked where they are NULL
 floats               an array of their type, NaN where they are NULL
 truth values         an array of truth values, masked where they are NULL
-texts, categories    texts; None where there is none, or where the bytes are not UTF-8
+texts, categories    texts; None where they are NULL, or where the bytes are not UTF-8
 dates, times         datetime64 or timedelta64, NaT where they are NULL; no domain takes them for numbers
 decimals, bytes      objects of Python, None where they are NULL
 lists, structs, maps None: no domain holds them
@@ -54,7 +54,7 @@ def _texts(cells: Iterable[bytes | None]) -> list[str | None]:
 
 
 def _one_by_one(rows: int, cell: Callable[[int], Any]) -> list[Any]:
-    """Cells that are asked for by their places; one that cannot be had is None."""
+    """Cells that are asked for by their places; a cell that cannot be read is None."""
 
     def guarded(place: int) -> Any:
         try:
@@ -160,7 +160,7 @@ def _pandas(values: Any) -> NDArray[Any] | list[Any]:
 
 
 def _chosen(rows: NDArray[Any] | list[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """The row at each place, masked where the place is none."""
+    """The row at each place, masked where there is no place."""
     null = np.ma.getmaskarray(rows)[places] if isinstance(rows, np.ma.MaskedArray) else np.zeros(len(places), bool)
     known = np.asarray(rows) if isinstance(rows, np.ndarray) else np.fromiter(rows, dtype=object, count=len(rows))
     if not len(known):

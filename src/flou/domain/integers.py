@@ -26,7 +26,7 @@ from flou.parameters import integer, shown
 
 __all__ = ["Integers"]
 
-EXACT = 2**49  # between bounds of this size whole numbers are whole numbers of units (``units.py``)
+EXACT = 2**49  # between bounds of this size whole numbers are whole numbers of units (``rule.py``)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -76,8 +76,8 @@ bounds = []                     # for example [0, 120]: values outside count as 
     def binned(self, column: str, bins: int) -> Domain:
         if max(abs(self.lower), abs(self.upper)) >= EXACT:
             raise InvalidParameter(
-                f"Column {column!r} has bounds beyond 2^49, and takes no bins.",
-                "Whole numbers of that size are not told apart by their bins.",
+                f"Column {column!r} has bounds beyond 2^49, and cannot be cut into bins.",
+                "Bins cannot separate whole numbers of that size exactly.",
                 "Declare it with bounds below 2^49, or as an interval.",
             )
         return Runs.of(self, bins)

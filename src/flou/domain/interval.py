@@ -1,12 +1,12 @@
 """A real number between public bounds, on a grid of equal cells.
 
 Rule       code = floor((x - lower) / step), clamped to 0, ..., cells - 1, in steps that cannot be rounded into
-           another cell (``units.py``)
+           another cell (``rule.py``)
 Out        values below and above the bounds, infinities included, fall into the first and the last cell
 Missing    NULL, NaN and everything that is not a number (texts are not parsed, dates are not counted) fall
            into the cell of the public value ``missing``
 Numerics   a row's code is the same on every engine and in every company, because no step of the rule depends on
-           how an engine rounds. Grids of more than about four million cells that are no whole numbers of units have
+           how an engine rounds. Grids of more than about four million cells that are not whole numbers of units have
            no such rule: their codes are plain double operations in NumPy, and engines are not asked for them
 Edges      a value that is an edge in decimal (0.6 when step is 0.1) lies in the cell that begins there
 """
@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 
 from flou.domain.column import checked_codes
 from flou.domain.domain import Numbers
-from flou.domain.rule import Cells
-from flou.domain.table import checked_bounds, checked_table, plain
-from flou.domain.units import Units
+from flou.domain.rule import Cells, Units
+from flou.domain.table import checked_bounds, checked_table
 from flou.errors import InvalidParameter
-from flou.parameters import exact, integer, is_number, shown
+from flou.parameters import exact, integer, is_number, plain, shown
 
 __all__ = ["Interval"]
 
@@ -100,9 +99,9 @@ bounds = []                     # for example [0, 300_000]: values outside count
         if width < _finest(bottom, top):
             chosen = cells is not None or step is not None or grain is not None
             raise InvalidParameter(
-                f"cells must be wider than the rounding of a float, and {count} of them here are not.",
-                "Two neighbouring cells could not be told apart.",
-                "Pass a smaller cells or a larger step." if chosen else "Pass bounds that are farther apart, or cells.",
+                f"cells must be wider than the rounding of a float, and {count} cells are too many for these bounds.",
+                "Two neighbouring cells would have the same edge.",
+                "Pass fewer cells or a larger step." if chosen else "Pass bounds that are farther apart, or cells.",
             )
         nothing = bottom + (top - bottom) / 2 if missing is None else _finite("missing", missing)
         if not bottom <= nothing <= top:
@@ -122,7 +121,7 @@ bounds = []                     # for example [0, 300_000]: values outside count
 
     @property
     def units(self) -> Units | None:
-        """The rule that is the same on every engine, where there is one."""
+        """The rule that is the same on every engine, where such a rule exists."""
         return self.rule.units
 
     @property
@@ -135,13 +134,13 @@ bounds = []                     # for example [0, 300_000]: values outside count
 
     @property
     def grain(self) -> Fraction | None:
-        """As exact as the bounds are, 1/3 of a unit too."""
+        """As exact as the bounds are, even 1/3 of a unit."""
         many = self._multiples
         return None if many is None else (exact(self.upper) - exact(self.lower)) / (many - 1)
 
     @property
     def _multiples(self) -> int | None:
-        """How many multiples of a public granularity there are from bound to bound, if these are some."""
+        """How many multiples of a public granularity there are from bound to bound, if the bounds are multiples."""
         if self.granularity is None:
             return None
         steps = (self.upper - self.lower) / self.granularity
@@ -168,9 +167,9 @@ bounds = []                     # for example [0, 300_000]: values outside count
         return Interval(self.lower, self.upper, cells=cells, granularity=self.granularity, missing=self.missing)
 
     def fine(self, bits: int) -> Interval:
-        """The same bounds on 2^bits cells, at most 2^31, whose width is a whole number of units (``units.py``).
+        """The same bounds on 2^bits cells, at most 2^31, whose width is a whole number of units (``rule.py``).
 
-        Together the cells are a little wider than the bounds are apart, by less than 2^(bits - 49) of it: nothing
+        Together the cells are a little wider than the range, by less than 2^(bits - 49) of it: nothing
         between the bounds has to be clipped, and cells after the ``last`` stay empty.
         """
         units = Units.fine(self.lower, self.upper, bits)
@@ -178,7 +177,7 @@ bounds = []                     # for example [0, 300_000]: values outside count
 
     def coarser(self, bits: int) -> Interval:
         """A grid that has a rule for all engines, with cells that are 2^bits times as wide."""
-        return self._on(self.rule.coarser(bits))
+        return self._on(self.rule.coarser(bits)) if bits else self
 
     def _on(self, rule: Cells) -> Interval:
         grid = object.__new__(Interval)
@@ -217,9 +216,9 @@ bounds = []                     # for example [0, 300_000]: values outside count
     def from_dict(cls, table: Mapping[str, Any]) -> Interval:
         """The domain that a TOML table describes."""
         optional = ("granularity", "cells", "step", "missing")
-        told = checked_table("interval", table, required=("type", "bounds"), optional=optional)
-        del told["type"]
-        return cls(*checked_bounds(told.pop("bounds")), **told)
+        settings = checked_table("interval", table, required=("type", "bounds"), optional=optional)
+        del settings["type"]
+        return cls(*checked_bounds(settings.pop("bounds")), **settings)
 
 
 def _finite(name: str, value: Any) -> float:
@@ -231,14 +230,14 @@ def _finite(name: str, value: Any) -> float:
     if not math.isfinite(result):
         raise InvalidParameter(
             f"{name} must be a finite number, got {shown(value)}.",
-            "It is a public value that every row is compared with.",
+            "It is a public value, and rows are compared with it.",
             f"Pass a finite number, for example {name}={EXAMPLE.get(name, 0)}.",
         )
     return result + 0.0
 
 
 def most_cells(interval: Interval) -> int:
-    """How many cells doubles between the bounds can tell apart, at the most."""
+    """The largest number of cells whose edges are different doubles."""
     span = interval.upper - interval.lower
     return min(MOST_CELLS, math.floor(span / _finest(interval.lower, interval.upper)))
 

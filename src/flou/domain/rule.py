@@ -1,15 +1,15 @@
-"""How a value becomes a code: the few rules that every engine can compute.
+"""How a value becomes a code: the rules that every engine can compute.
 
-A domain gives one of these rules, and each engine translates it: NumPy here, DuckDB in ``summaries/duck/sql.py``, lazy
+A domain has one of these rules, and each engine translates it: NumPy here, DuckDB in ``summaries/duck/sql.py``, lazy
 frames in ``summaries/lazy/codes.py``. A new kind of column whose codes follow a rule of this list works on all engines.
 
-Cells      numbers: whole numbers of units, divided by the width of a cell and clamped (``units.py``)
-Wholes     numbers: the floor, less the lower bound, clamped
-Lookup     texts, whole numbers, truth values: the place in a public list
-Truth      truth values, and the numbers 1 and 0
+Cells      numbers: whole numbers of units, divided by the width of a cell and clamped
+Wholes     numbers: the floor, minus the lower bound, clamped
+Lookup     texts, whole numbers, truth values: the place in a public list (``lookup.py``)
+Truth      truth values, and the numbers 1 and 0 (``lookup.py``)
 
-The code of a row depends on that row alone: no value in another row changes it, and no value raises. Everything that
-has no code of its own (NULL, NaN, another type) has the ``missing_code``.
+The code of a row depends on that row alone: no value in another row changes it, and no value raises an error. Whatever
+has no code of its own (NULL, NaN, another type) gets the ``missing_code``.
 """
 
 from __future__ import annotations
@@ -17,24 +17,23 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from itertools import repeat
+from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain.column import column, each, is_numeric, real
-from flou.domain.units import Units
+from flou.parameters import exact
 
-__all__ = ["Cells", "Codes", "Lookup", "Rule", "Truth", "Value", "Wholes"]
+__all__ = ["Cells", "Codes", "Rule", "Units", "Wholes"]
 
 Codes: TypeAlias = NDArray[np.int64]
-Value: TypeAlias = str | int | bool
 
 FARTHEST = 2**62  # sums and differences of two whole numbers of this size stay within 64 bits
 IN_CACHE = 2**15  # rows at a time
-BLOCK = 2**16  # rows that become Python objects at a time
-SPAN = 2**20  # numbers closer together than this are looked up in a table
+BITS = 50  # of the number of units between the bounds
+MOVED = 64  # no edge is moved by more than one part in 64 of a cell
 
 
 class Rule(ABC):
@@ -44,7 +43,7 @@ class Rule(ABC):
 
     @property
     def rule(self) -> Rule:
-        """Itself: an engine can be asked for a rule as for a domain."""
+        """The rule itself: engines accept a rule as well as a domain."""
         return self
 
     @property
@@ -86,6 +85,96 @@ class Rule(ABC):
     def portable(self) -> bool:
         """Whether all engines compute the same codes."""
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The rule of one grid: code = floor((floor((x - origin) scale) - start) / width).
+
+    Cells are whole numbers of small units, so that no engine can round a row into another cell. Engines do not promise
+    IEEE arithmetic. Polars divides by a constant in some batches and multiplies by its reciprocal in others. Other
+    engines may fuse a product and a sum. How rows are cut into batches depends on how many rows there are, so a
+    quotient that is rounded differently would let one row move the code of another. Therefore a code is made of steps
+    whose results are the same however they are computed:
+
+        x - origin       exact: the origin is 0, or a bound that is within a factor of two of every value (Sterbenz)
+        times 2^s        exact: a power of two
+        floor            exact: a whole number of units, of size at most 2^51
+        less A - 1/2     exact: D + 1/2 with D a whole number from 0 to about 2^50
+        over m           at least 1 / (2 m) away from every whole number, and rounded by far less than that
+        floor            the code
+
+    Why        D = k m + r with 0 <= r < m, so (D + 1/2) / m lies between k + 1 / (2 m) and k + 1 - 1 / (2 m). A
+               division, or a product with the rounded reciprocal, errs by at most 2^-51 of the quotient. The quotient
+               is less than 2^51 / (2 m), so it errs by less than 1 / (2 m), and its floor is k
+    Coarser    floor(floor((D + 1/2) / m) / 2^b) = floor((D + 1/2) / (2^b m)): the code on a grid whose cells are 2^b
+               times as wide is the code without its last b bits
+    Edges      cell k begins at A + k m units: at the decimal that was asked for, or below it by at most one unit a cell
+               and some for the rounding of doubles; a unit is at most 2^-49 of the range. So 0.6 lies in the cell that
+               begins at 0.6, although the double next to 0.6 is smaller
+    Limits     cells that are neither whole numbers of units nor much wider than one unit have no such rule
+    """
+
+    origin: float
+    scale: float  # a power of two: how many units make 1
+    start: float  # A - 1/2
+    width: float  # m: how many units make a cell
+    near_zero: bool  # whether numbers between -1 and 1 are floored first: scaled, they could be too small for a double
+
+    @classmethod
+    def of(cls, lower: float, upper: float, cells: int, width: Fraction) -> Units | None:
+        """The rule for a number of cells of this width from ``lower`` on; None where no such rule exists."""
+        origin, shift, first, coarseness = _placed(lower, upper)
+        units = width * Fraction(2) ** shift
+        whole = math.floor(units)
+        fits = units.denominator == 1
+        if whole == 0 or not (fits or MOVED * cells <= whole):
+            return None
+        slack = 0 if fits and first.denominator == 1 else coarseness
+        return cls._from(origin, shift, first, slack if MOVED * slack <= whole else 0, whole)
+
+    @classmethod
+    def fine(cls, lower: float, upper: float, bits: int) -> Units:
+        """The rule for 2^bits cells, at most 2^31 of them: all values have a cell, and the last cells may be empty."""
+        origin, shift, first, coarseness = _placed(lower, upper)
+        last = math.floor((Fraction(upper) - Fraction(origin)) * Fraction(2) ** shift)
+        slack = coarseness if first.denominator > 1 else 0
+        whole = -(-(last - math.floor(first) + slack + 1) >> bits)
+        return cls._from(origin, shift, first, slack if MOVED * slack <= whole else 0, whole)
+
+    @classmethod
+    def _from(cls, origin: float, shift: int, first: Fraction, slack: int, width: int) -> Units:
+        start = math.floor(first) - slack - 0.5
+        return cls(origin, 2.0**shift, start, float(width), shift < 0 and origin == 0)
+
+    @property
+    def step(self) -> float:
+        """The width of a cell in the units of the values: a double, exactly."""
+        return self.width / self.scale
+
+    def coarser(self, bits: int) -> Units:
+        """The rule for cells that are 2^bits times as wide: its codes are these without their last bits."""
+        return replace(self, width=self.width * 2.0**bits)
+
+    def quotients(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """(D + 1/2) / m for every number: its floor is the code, where the grid has that code. NaN stays NaN."""
+        if self.near_zero:
+            x = np.where(np.abs(x) < 1, np.floor(x), x)
+        places = np.subtract(x, self.origin, out=out) if self.origin else x
+        places = np.multiply(places, self.scale, out=out)
+        places = np.floor(places, out=out)
+        places = np.subtract(places, self.start, out=out)
+        return np.divide(places, self.width, out=out)
+
+
+def _placed(lower: float, upper: float) -> tuple[float, int, Fraction, int]:
+    """What all grids between two bounds share: origin, power of two, where cells begin, and how coarse doubles are."""
+    shift = min(BITS - math.frexp(upper - lower)[1], 1023)  # 2^1023 is the largest power that is a double
+    near = (lower > 0 and upper <= 2 * lower) or (upper < 0 and lower >= 2 * upper)
+    scale = Fraction(2) ** shift
+    coarseness = math.ceil(Fraction(max(math.ulp(lower), math.ulp(upper))) * scale) + 1
+    first = Fraction(0) if near else exact(lower) * scale
+    return lower if near else 0.0, shift, first, coarseness
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +227,7 @@ class Cells(Rule):
         return self._numbers(each(rows, _as_float, math.nan, np.float64))
 
     def _quotients(self, x: NDArray[np.float64], out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """The codes of numbers within the bounds, before the cast that drops what comes after the point; NaN stays."""
+        """The codes of numbers within the bounds, before the cast that drops the digits after the point; NaN stays."""
         if self.units is not None:
             return self.units.quotients(x, out)
         places = np.subtract(x, self.lower, out=out) if self.lower else x  # which is the same without lower
@@ -148,7 +237,7 @@ class Cells(Rule):
         """The same array, within the bounds.
 
         Rounding is monotone: whatever lies beyond a bound, also an infinite quotient, is clipped to the bound's code.
-        Nothing is below 0 then, where the cast would not be the floor.
+        Afterwards nothing is below 0, where the cast would not be the floor.
         """
         return np.clip(quotients, 0.0, self.last, out=quotients)
 
@@ -197,101 +286,6 @@ class Wholes(Rule):
         if number <= self.lower:
             return 0
         return (self.upper if number >= self.upper else math.floor(number)) - self.lower
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup(Rule):
-    """The place of a value in a list; texts equal texts, numbers numbers, and truth values truth values only."""
-
-    values: tuple[Value, ...]
-    size: int = field()
-    missing_code: int = field()
-    _by_text: dict[str, int] = field(init=False, repr=False, compare=False)
-    _by_number: dict[int, int] = field(init=False, repr=False, compare=False)
-    _by_truth: dict[bool, int] = field(init=False, repr=False, hash=False)  # compared: for Python, 1 and True are equal
-
-    def __post_init__(self) -> None:
-        for name, kind in (("_by_text", str), ("_by_number", int), ("_by_truth", bool)):
-            codes = {value: code for code, value in enumerate(self.values) if type(value) is kind}
-            object.__setattr__(self, name, codes)
-
-    @property
-    def texts(self) -> bool:
-        """Whether all values are texts."""
-        return len(self._by_text) == len(self.values)
-
-    @property
-    def whole(self) -> bool:
-        """Whether all values are whole numbers."""
-        return len(self._by_number) == len(self.values)
-
-    def _elements(self, rows: NDArray[Any]) -> Codes:
-        codes = np.empty(len(rows), dtype=np.int64)
-        for start in range(0, len(rows), BLOCK):
-            block, here = rows[start : start + BLOCK], slice(start, start + BLOCK)
-            if block.dtype.kind == "U":  # nothing but texts
-                found = map(self._by_text.get, block.tolist(), repeat(self.missing_code))
-                codes[here] = np.fromiter(found, dtype=np.int64, count=len(block))
-            else:
-                codes[here] = each(block, self._element, self.missing_code, np.int64)
-        return codes
-
-    def _element(self, element: Any) -> int:
-        kind = type(element)
-        if issubclass(kind, str):
-            return self._by_text.get(str.__str__(element), self.missing_code)
-        if issubclass(kind, bytes):
-            return self._by_text.get(bytes.decode(element), self.missing_code)
-        if issubclass(kind, bool | np.bool_):
-            return self._by_truth.get(bool(element), self.missing_code)
-        number: Any = real(element)
-        return self.missing_code if number is None else self._by_number.get(number, self.missing_code)
-
-    def _numbers(self, rows: NDArray[Any]) -> Codes:
-        unknown = self.missing_code
-        if rows.dtype.kind == "b":
-            pair = [self._by_truth.get(answer, unknown) for answer in (False, True)]
-            return np.array(pair, dtype=np.int64)[rows.astype(np.int64)]
-        if not self._by_number:
-            return np.full(len(rows), unknown, dtype=np.int64)
-        # Numbers without a place in int64 become one that no category can be.
-        if rows.dtype.kind == "f":
-            with np.errstate(all="ignore"):  # a signalling NaN
-                numbers = rows.astype(np.float64)
-                fits = (np.floor(numbers) == numbers) & (np.abs(numbers) < 2.0**63)
-            whole = np.where(fits, numbers, -(2.0**63)).astype(np.int64)
-        elif rows.dtype.kind == "u":
-            whole = np.minimum(rows.astype(np.uint64), np.uint64(2**63 - 1)).astype(np.int64)
-        else:
-            whole = rows.astype(np.int64)
-        known = np.array(sorted(self._by_number), dtype=np.int64)
-        places = np.array([self._by_number[number] for number in known.tolist()], dtype=np.int64)
-        first, last = int(known[0]), int(known[-1])
-        if last - first < SPAN:  # a table from the number to its code, with an unknown one at both ends
-            table = np.full(last - first + 3, unknown, dtype=np.int64)
-            table[known - (first - 1)] = places
-            return table[np.clip(whole, first - 1, last + 1) - (first - 1)]
-        nearest = np.minimum(np.searchsorted(known, whole), len(known) - 1)
-        return np.where(known[nearest] == whole, places[nearest], unknown)
-
-
-@dataclass(frozen=True, slots=True)
-class Truth(Rule):
-    """True and the number 1 have code 1, False and the number 0 have code 0."""
-
-    missing_code: int = field()
-
-    @property
-    def size(self) -> int:
-        return 2
-
-    def _numbers(self, rows: NDArray[Any]) -> Codes:
-        with np.errstate(all="ignore"):  # a signalling NaN
-            return np.where(rows == 1, 1, np.where(rows == 0, 0, self.missing_code)).astype(np.int64)
-
-    def _element(self, element: Any) -> int:
-        number = real(element)
-        return 1 if number == 1 else 0 if number == 0 else self.missing_code
 
 
 def _as_float(element: Any) -> float:

@@ -18,9 +18,9 @@ from typing import Any
 from flou.domain import toml
 from flou.domain.domain import Domain
 from flou.domain.kinds import domain_from_dict
-from flou.domain.table import checked_table, checked_text, closest
+from flou.domain.table import checked_table, closest
 from flou.errors import InvalidParameter
-from flou.parameters import RELATIONS, Relation, choice, integer, shown
+from flou.parameters import RELATIONS, Relation, checked_text, choice, integer, shown
 
 __all__ = ["Schema"]
 
@@ -33,9 +33,9 @@ SOURCES = ("public", "private", "expert")  # of bounds: known to all, released b
 class Schema:
     """The domain of each column, and the public facts about the whole table.
 
-    ``unit`` is the column that says whose row it is; without it, every row is a person of their own.
+    ``unit`` is the column that says whose row it is; without it, every row counts as a different person.
     ``max_rows`` bounds the table's length, so that no sum can overflow. ``bounds_source`` is written on certificates:
-    "public" (without a word), "private" where ``table.bounds`` released the bounds, "expert" where somebody judged.
+    "public" (the default), "private" where ``table.bounds`` released the bounds, "expert" where somebody judged.
     """
 
     columns: Mapping[str, Domain]
@@ -170,7 +170,7 @@ def _checked_rows_per_unit(unit: str | None, most: int | None, rows: int) -> int
     if unit is None and most != 1:
         raise InvalidParameter(
             f"max_rows_per_unit must be 1 when there is no unit, got {shown(most)}.",
-            "Without a unit column every row is a person of their own.",
+            "Without a unit column every row counts as a different person.",
             "Pass unit='the column that says whose row it is' as well, or leave max_rows_per_unit out.",
         )
     if most is None:

@@ -9,7 +9,7 @@ from typing import Any
 from flou.errors import InvalidParameter
 from flou.parameters import shown
 
-__all__ = ["checked_bounds", "checked_table", "checked_text", "closest", "plain"]
+__all__ = ["checked_bounds", "checked_table", "closest"]
 
 
 def checked_table(
@@ -41,24 +41,13 @@ def checked_table(
 
 
 def closest(word: object, known: Sequence[str]) -> str:
-    """The start of an advice: which of the known words was probably meant."""
+    """The beginning of an advice: which of the known words was probably meant."""
     matches = difflib.get_close_matches(word, known, n=1, cutoff=0.5) if isinstance(word, str) else []
     return f"Perhaps {matches[0]!r} was meant" if matches else "Use a known one"
 
 
-def checked_text(name: str, value: object, *, empty: bool = False) -> str:
-    """Check a text that must survive the way through a file and through any engine."""
-    if not isinstance(value, str) or not (value or empty) or any(map(_is_lost, value)):
-        raise InvalidParameter(
-            f"{name} must be a text without NUL and without half characters, got {shown(value)}.",
-            "It is written into files and compared in databases, which would change it.",
-            f"Pass a usual text, for example {name}='salaries'.",
-        )
-    return str.__str__(value)  # the text itself, even of a member of an Enum
-
-
 def checked_bounds(bounds: object) -> Sequence[Any]:
-    """Check that bounds are two of something."""
+    """Check that bounds are a pair."""
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
         raise InvalidParameter(
             f"bounds must be a list of two numbers, got {shown(bounds)}.",
@@ -66,12 +55,3 @@ def checked_bounds(bounds: object) -> Sequence[Any]:
             "Write them as bounds = [0, 100].",
         )
     return bounds
-
-
-def _is_lost(character: str) -> bool:
-    return character == "\0" or "\ud800" <= character <= "\udfff"
-
-
-def plain(value: float) -> int | float:
-    """A number as people write it: whole ones without a point."""
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value

@@ -49,13 +49,13 @@ def parsed(text: str) -> dict[str, Any]:
         place = re.search(r"at line \d+, column \d+|at end of document", str(error))
     raise InvalidParameter(
         f"text must be TOML, and it breaks {place[0] if place else 'off'}.",
-        "A schema that is half understood may protect less than it says.",
+        "A schema that is read only in part may protect less than it says.",
         "Write every setting as key = value, with texts in quotation marks.",
     )
 
 
 def written(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """TOML text of tables, some of them tables of tables; ``parsed`` gives back the same tables, but for empty ones."""
+    """TOML text of tables, some of them tables of tables; ``parsed`` gives back the same tables, except empty ones."""
     parts = []
     for name, table in tables.items():
         inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}

@@ -62,7 +62,7 @@ class ApproxDP(Guarantee):
         wanted = number("delta", delta)
         if wanted < self.exact_delta:
             raise InvalidParameter(
-                f"delta must be at least {self.delta}, the one that this guarantee has.",
+                f"delta must be at least {self.delta}, the delta of this guarantee.",
                 "From (epsilon, delta) alone nothing follows for a smaller delta.",
                 f"Pass delta={self.delta} or more, or convert the zCDP guarantee that it came from.",
             )

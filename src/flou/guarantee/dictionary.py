@@ -1,4 +1,4 @@
-"""Read back the dictionary of a certificate. It may come from anyone, so it is believed in nothing."""
+"""Read back the dictionary of a certificate. It may come from anyone, so every field is checked."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def parameter(name: str, stated: Any, text: Any) -> Fraction:
         raise refused(f"exact_{name} must be a fraction such as '3/10'.")
     value = Fraction(int(match[1]), int(match[2]))
     if value > (1 if name == "delta" else 10**100):
-        raise refused(f"exact_{name} is larger than any that flou states.")
+        raise refused(f"exact_{name} is larger than any value that flou states.")
     if not isinstance(stated, int | float) or isinstance(stated, bool) or stated != rounded_up(value):
         raise refused(f"{name} must be exact_{name} as a float, rounded up.")
     return value

@@ -81,7 +81,7 @@ def delta_for(rho: Fraction, epsilon: Fraction) -> Fraction:
         logarithm = first - second - third - fourth + slack
         if logarithm >= 0:
             return Fraction(1)
-        # No delta below exp(-690) is told apart: an upper bound all the same.
+        # A delta below exp(-690) is rounded up to exp(-690), which is still an upper bound.
         return min(upward(max(logarithm, Decimal(-690)).exp() * (1 + MARGIN)), Fraction(1))
 
 

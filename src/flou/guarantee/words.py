@@ -57,7 +57,7 @@ def detected(epsilon: Fraction, delta: Fraction, alarms: Fraction, relation: Rel
 
 
 def hopeless(before: float, after: float) -> bool:
-    """Near certainty is left, and it is the guarantee rather than the starting point that leads there."""
+    """Whether near certainty is possible, because of the guarantee and not because of the starting point."""
     return after < 0.005 and before > 20 * after
 
 

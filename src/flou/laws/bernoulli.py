@@ -48,7 +48,7 @@ class Bernoulli(Law):
         if rational < 0:
             raise InvalidParameter(
                 f"x must be a number of at least 0, got {shown(x)}.",
-                "Only then is e^-x a probability.",
+                "Otherwise e^-x is not a probability.",
                 "Pass for example x=0.5.",
             )
         return cls(exp_minus(rational))

@@ -17,13 +17,13 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flou.arrays import Floats, Ints
+from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidParameter
 from flou.laws.decide import CHUNK
 from flou.parameters import described, integer, open_probability, shown
 
-__all__ = ["Floats", "Law", "Shape", "Shifted", "as_integers", "in_chunks"]
+__all__ = ["Law", "Shape", "Shifted", "as_integers", "in_chunks"]
 
 Shape: TypeAlias = int | tuple[int, ...]
 
@@ -31,14 +31,14 @@ LARGEST_SAMPLE = 2**40
 
 
 def as_integers(k: ArrayLike) -> Ints:
-    """The points at which a law is asked, as integers; fractions have no place on a grid."""
+    """The points at which a law is evaluated, as integers; fractions are refused."""
     array = np.asarray(k)
     if array.dtype.kind not in "iub" and not (
         array.dtype.kind == "f" and bool(np.all(np.isfinite(array))) and bool(np.all(array == np.floor(array)))
     ):
         raise InvalidParameter(
             f"A law on the integers was asked about {shown(k)}.",
-            "It has no probability between the points of its grid.",
+            "It gives probabilities to integers only.",
             "Pass an integer or an array of integers.",
         )
     return array.astype(np.int64)

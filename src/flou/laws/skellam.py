@@ -46,7 +46,7 @@ class Skellam(Law):
             raise InvalidParameter(
                 f"variance must lie between 2^-80 and 2^60, got {shown(variance)}.",
                 "It is the square of the width of the noise, and draws have 64 bits.",
-                "Pass a number of a usual size, for example variance=4.",
+                "Pass a number within these limits, for example variance=4.",
             )
         object.__setattr__(self, "exact_variance", exact(variance))
 

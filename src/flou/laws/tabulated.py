@@ -1,4 +1,4 @@
-"""A law on 0..n-1 given by its table of probabilities, and drawn by a sampler of its own."""
+"""A law on 0..n-1 given by its table of probabilities, with its own sampler."""
 
 from __future__ import annotations
 

@@ -61,13 +61,13 @@ class Truncated(Law):
         if not self.lower <= 0 <= self.upper:
             raise InvalidParameter(
                 f"lower <= 0 <= upper must hold, got {self.lower} and {self.upper}.",
-                "The law has its peak at 0, and a range without it would almost never be hit.",
-                "Move the bounds by the answer, which lies between them.",
+                "The law has its peak at 0, and a draw would almost never fall into a range without it.",
+                "Subtract the answer, which lies between the bounds, from both of them.",
             )
         if not hasattr(self.law, "exponent"):
             raise InvalidParameter(
                 f"{type(self.law).__name__} cannot be truncated.",
-                "Its probabilities have no exact exponents.",
+                "Its probabilities cannot be written with exact exponents.",
                 "Use a discrete Laplace, discrete Gaussian or discrete staircase law.",
             )
 

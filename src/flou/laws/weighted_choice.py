@@ -54,7 +54,7 @@ class WeightedChoice(Law):
         if self.rate < 0:
             raise InvalidParameter(
                 f"rate must be a number of at least 0, got {shown(rate)}.",
-                "Weights fall with their exponents.",
+                "Weights decrease as their exponents grow.",
                 "Pass for example rate=0.5.",
             )
         self.multiplicities = None if multiplicities is None else _whole("multiplicities", multiplicities)

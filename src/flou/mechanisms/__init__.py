@@ -1,4 +1,4 @@
-"""Mechanisms: a guarantee, an exact law, and one draw from it, one mechanism a file."""
+"""Mechanisms: a guarantee, an exact law, and draws from it, with one mechanism per file."""
 
 from flou.mechanisms.above_threshold import AboveThreshold
 from flou.mechanisms.bernoulli_mean import BernoulliMean

@@ -1,4 +1,4 @@
-"""AboveThreshold and the sparse vector: which queries of a stream pass a threshold, paying for those only.
+"""AboveThreshold and the sparse vector: which queries of a stream pass a threshold; only those that pass cost privacy.
 
 Law        with R and N_1, N_2, ... independent discrete Laplace of scales D / e1 and m c D / e2 (D the sensitivity,
            c the number of answers, m = 2, or 1 for monotone queries, e1 + e2 = epsilon), query i passes when
@@ -63,7 +63,7 @@ class AboveThreshold(Mechanism):
         relation: Relation = "add-remove",
         unit: str = "row",
     ) -> None:
-        """``split`` is the threshold's share of epsilon: 1/2 in the literature, by default the one of least error."""
+        """``split`` is the threshold's share of epsilon: 1/2 in the literature, by default the share of least error."""
         count = integer("answers", answers, 1, 2**20)
         share = (monotone is True or 2) * count
         best = Fraction(1 / (1 + share ** (2 / 3))).limit_denominator(10**6)
@@ -86,7 +86,7 @@ class AboveThreshold(Mechanism):
         return DiscreteLaplace(moves / (self.epsilon * (1 - self.split)))
 
     def stream(self, *, bits: Bits = SYSTEM) -> Stream:
-        """Begin: ask the stream one query after the other."""
+        """A new stream, which is asked one query after the other."""
         return Stream(self, bits)
 
     def sample(self, queries: ArrayLike, *, bits: Bits = SYSTEM) -> tuple[int, ...]:
@@ -134,8 +134,8 @@ class Stream:
         if self.ended:
             raise InvalidParameter(
                 "This stream has given all its answers.",
-                "Each answer was paid for, and another one would cost more than was stated.",
-                "Begin a new stream, which costs its epsilon again.",
+                "The stated guarantee covers these answers, and another answer would exceed it.",
+                "Begin a new stream, which costs epsilon again.",
             )
         passed = int(query) + self._noise.sample(bits=self._bits) >= self._level
         self.remaining -= passed
@@ -153,8 +153,8 @@ class PassingLaw:
         reach = math.ceil(40 * noise.scale) + 1 + max(abs(x) for x in gap)
         if (2 * reach + 1) * queries.size > SUMMED:
             raise InvalidParameter(
-                "The law of AboveThreshold was asked for with a scale too large to be summed over the integers.",
-                "It has no closed form, and only the law is affected: samples are exact at every scale.",
+                "The scale is too large to compute the law of AboveThreshold as a sum over the integers.",
+                "The law has no closed form. Samples are not affected: they are exact at every scale.",
                 "Use a coarser grid, or fewer queries.",
             )
         offsets = np.arange(-reach, reach + 1)

@@ -1,7 +1,7 @@
 """Additive mechanisms: an integer answer, or a vector of them, plus independent integer noise.
 
-A scalar answer is a Python integer of any size, and so is each one of many (``sample_each``). A vector is an array of
-64-bit integers and wraps around like one: the release modulo 2^64 is post-processing of the release, so the guarantee
+A scalar answer is a Python integer of any size, and so is each answer of ``sample_each``. A vector is an array of
+64-bit integers and wraps around: the release modulo 2^64 is post-processing of the release, so the guarantee
 stands whatever the answer is.
 """
 
@@ -42,7 +42,7 @@ class Additive(Mechanism):
         return result
 
     def sample_each(self, answers: Sequence[int], *, bits: Bits = SYSTEM) -> list[int]:
-        """Python integers of any size, each with noise of its own, all drawn at once."""
+        """Python integers of any size, each with independent noise, all drawn at once."""
         if not all(map(_is_integer, answers)):
             integer_vector("answers", np.array([None]))  # refused
         drawn = self.noise.sample(len(answers), bits=bits).tolist()

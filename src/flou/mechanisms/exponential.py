@@ -1,4 +1,4 @@
-"""Exponential mechanism: choose one of finitely many outcomes, better ones more often.
+"""Exponential mechanism: choose one of finitely many outcomes, and better outcomes more often.
 
 Law        P[release = i] proportional to exp(t utility_i)
 Guarantee  epsilon-DP when no utility moves by more than ``sensitivity`` between neighbours, with

@@ -56,7 +56,7 @@ class Gaussian(Additive):
         if (rho is None) == (epsilon is None) or (epsilon is None) != (delta is None):
             raise InvalidParameter(
                 "Gaussian takes either epsilon and delta, or rho.",
-                "These are the two ways of stating its price, and one of them fixes the other.",
+                "These are the two ways to state the privacy loss, and each determines the other.",
                 "Pass for example epsilon=1, delta=1e-6, or rho=0.1.",
             )
         chosen = choice("calibration", calibration or ("analytic" if rho is None else "zcdp"), CALIBRATIONS)
@@ -80,7 +80,7 @@ class Gaussian(Additive):
             if chosen == "classic" and guarantee.exact_epsilon >= 1:
                 raise InvalidParameter(
                     f"calibration='classic' needs epsilon below 1, got {shown(epsilon)}.",
-                    "The classic rule is proved there only, and above it the noise may be too small.",
+                    "The classic rule is proved only below 1, and from there on the noise may be too small.",
                     "Use calibration='analytic', which is exact for every epsilon.",
                 )
             sigma = analytic_sigma if chosen == "analytic" else classic_sigma

@@ -1,4 +1,4 @@
-"""Generalised randomised response: report one's category, or any of the others, at random.
+"""Generalised randomised response: report the true category, or any of the others, at random.
 
 Law        P[report = y | answer = x] = e^epsilon / (e^epsilon + k - 1) if y = x, and 1 / (e^epsilon + k - 1) otherwise
 Guarantee  epsilon-DP for one person's answer

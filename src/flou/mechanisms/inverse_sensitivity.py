@@ -1,4 +1,4 @@
-"""Inverse sensitivity mechanism: outcomes that are few changes away from the truth, more often.
+"""Inverse sensitivity mechanism: choose outcomes that are few changes away from the truth more often.
 
 Law        P[release = i] proportional to exp(-t length_i), length_i the least number of records to change until the
            exact answer is outcome i

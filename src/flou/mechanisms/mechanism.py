@@ -1,9 +1,9 @@
-"""What every mechanism can say about itself: what it costs, its exact law, and one draw from that law."""
+"""What every mechanism has: a guarantee, an exact law, and draws from that law."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,7 @@ from flou.errors import InvalidData
 from flou.guarantee import Guarantee
 from flou.parameters import described
 
-__all__ = ["Integers", "Mechanism", "integer_vector"]
-
-Integers: TypeAlias = Ints
+__all__ = ["Mechanism", "integer_vector"]
 
 
 class Mechanism(ABC):
@@ -38,7 +36,7 @@ class Mechanism(ABC):
 
 
 def integer_vector(name: str, values: ArrayLike) -> Ints:
-    """A non-empty vector of integers; what is wrong with it is told by type and shape, never by value."""
+    """A non-empty vector of integers; errors state its type and shape, never a value."""
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         kind = "one value" if array.ndim == 0 else f"{array.ndim} dimension(s)"

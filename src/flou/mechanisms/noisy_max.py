@@ -26,7 +26,7 @@ from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace
 from flou.laws.tabulated import Tabulated
 from flou.mechanisms.mechanism import integer_vector
-from flou.mechanisms.selection import Selection
+from flou.mechanisms.selection_mechanism import SelectionMechanism
 from flou.parameters import integer, number, open_probability
 
 __all__ = ["NoisyMax"]
@@ -34,7 +34,7 @@ __all__ = ["NoisyMax"]
 SUMMED = 1 << 26
 
 
-class NoisyMax(Selection):
+class NoisyMax(SelectionMechanism):
     """One of finitely many outcomes, given their integer utilities; the release is its position."""
 
     def __post_init__(self) -> None:
@@ -74,8 +74,8 @@ def _first_maximum(vector: Ints, noise: DiscreteLaplace) -> Floats:
     levels = 2 * reach - int(gaps.min()) + 1
     if levels * vector.size > SUMMED:
         raise InvalidParameter(
-            "The law of NoisyMax was asked for with a scale too large to be summed over the integers.",
-            "It has no closed form, and only the law is affected: samples are exact at every scale.",
+            "The scale is too large to compute the law of NoisyMax as a sum over the integers.",
+            "The law has no closed form. Samples are not affected: they are exact at every scale.",
             "Use a coarser grid for the utilities, or PermuteAndFlip, whose law has a formula.",
         )
     needed = np.arange(int(gaps.min()) - reach, reach + 1)[:, None] - gaps  # noise that lifts a utility to each level

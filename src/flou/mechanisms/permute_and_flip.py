@@ -26,13 +26,13 @@ from flou.laws.enclosure import exp_minus
 from flou.laws.normal import gauss_legendre
 from flou.laws.tabulated import Tabulated
 from flou.mechanisms.mechanism import integer_vector
-from flou.mechanisms.selection import Selection
+from flou.mechanisms.selection_mechanism import SelectionMechanism
 from flou.parameters import integer, open_probability
 
 __all__ = ["PermuteAndFlip"]
 
 
-class PermuteAndFlip(Selection):
+class PermuteAndFlip(SelectionMechanism):
     """One of finitely many outcomes, given their integer utilities; the release is its position."""
 
     def law(self, utilities: ArrayLike) -> Tabulated:

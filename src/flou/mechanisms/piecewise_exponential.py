@@ -20,12 +20,12 @@ from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.laws.piecewise import PiecewiseConstant
 from flou.mechanisms.mechanism import integer_vector
-from flou.mechanisms.selection import Selection
+from flou.mechanisms.selection_mechanism import SelectionMechanism
 
 __all__ = ["PiecewiseExponential"]
 
 
-class PiecewiseExponential(Selection):
+class PiecewiseExponential(SelectionMechanism):
     """A cell of a public grid, given pieces: their lengths in cells and their integer utilities."""
 
     def law(self, pieces: tuple[ArrayLike, ArrayLike]) -> PiecewiseConstant:

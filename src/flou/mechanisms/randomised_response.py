@@ -1,4 +1,4 @@
-"""Randomised response: each person answers a yes/no question through coins of their own.
+"""Randomised response: each person flips coins and answers a yes/no question accordingly.
 
 Law        P[report = 1 | answer = 1] = p and P[report = 1 | answer = 0] = q
 Guarantee  epsilon-DP for one person's answer, epsilon = max |log(p / q)|, |log((1 - p) / (1 - q))|, rounded up; with
@@ -48,7 +48,7 @@ class RandomisedResponse(Mechanism):
         if (epsilon is None) == (p is None) or (p is None) != (q is None):
             raise InvalidParameter(
                 "RandomisedResponse takes either epsilon, or p and q.",
-                "The two probabilities fix the loss, and the loss fixes the best two probabilities.",
+                "The two probabilities determine epsilon, and epsilon determines the best two probabilities.",
                 "Pass for example epsilon=1, or p=0.75, q=0.25 (Warner's two coins).",
             )
         if epsilon is not None:
@@ -87,7 +87,7 @@ class RandomisedResponse(Mechanism):
         return self.yes if int(answer) == 1 else self.no
 
     def sample(self, answer: int | ArrayLike, *, bits: Bits = SYSTEM) -> Any:
-        """The report of one person, or of each person of a vector; anything but 1 counts as 0."""
+        """The report of one person, or of each person of a vector; anything other than 1 counts as 0."""
         if np.ndim(answer) == 0:
             return self.law(int(answer)).sample(bits=bits)  # type: ignore[arg-type]
         yes = integer_vector("answer", answer) == 1

@@ -32,7 +32,7 @@ __all__ = ["Staircase"]
 
 @dataclass(frozen=True, repr=False)
 class Staircase(Additive):
-    """Stepwise integer noise on one integer: less error than Laplace, the more so the larger epsilon is."""
+    """Stepwise integer noise on one integer: less error than Laplace, and the gain grows with epsilon."""
 
     sensitivity: int
     epsilon: Fraction
@@ -68,7 +68,7 @@ def _one(answer: Any) -> Any:
     if np.ndim(answer) != 0:
         raise InvalidData(
             "The staircase mechanism takes one integer, got a vector.",
-            "Its steps protect one coordinate, and each of several that move would cost epsilon again.",
+            "Its steps protect one coordinate, and each further coordinate would cost epsilon again.",
             "Release the coordinates one by one with a share of epsilon each, or use Laplace.",
         )
     return answer

@@ -17,9 +17,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from flou.domain.table import checked_text
 from flou.errors import InvalidParameter
-from flou.parameters import shown
+from flou.parameters import checked_text, shown
 
 __all__ = [
     "FUNCTIONS",
@@ -48,7 +47,7 @@ FUNCTIONS = {
 
 
 class Condition:
-    """Something that holds for a row, or does not."""
+    """Something that is true or false for a row."""
 
     def __and__(self, other: Condition) -> Both:
         return Both(self, checked(other))
@@ -62,7 +61,7 @@ class Condition:
     def __bool__(self) -> bool:
         raise InvalidParameter(
             "A condition on rows is neither true nor false by itself.",
-            "Python's 'and', 'or' and chained comparisons would drop half of it without a word.",
+            "Python's 'and', 'or' and chained comparisons would silently drop half of it.",
             "Combine conditions with &, | and ~, each in parentheses.",
         )
 
@@ -90,7 +89,7 @@ class Either(Condition):
 
 @dataclass(frozen=True)
 class Negation(Condition):
-    """True where the condition is false, rows that hold nothing comparable included."""
+    """True where the condition is false, also for rows that hold nothing comparable."""
 
     condition: Condition
 
@@ -189,11 +188,11 @@ def named(condition: Condition) -> Iterator[str]:
 
 
 def checked(condition: Any) -> Condition:
-    """Refuse what is not a condition."""
+    """Refuse anything that is not a condition."""
     if not isinstance(condition, Condition):
         raise InvalidParameter(
             f"Rows are chosen by a condition on their columns, got {shown(condition)}.",
-            "A plain value does not look at a row.",
+            "A plain value is the same for all rows.",
             'Write for example (flou.column("age") >= 18) & (flou.column("age") < 65).',
         )
     return condition

@@ -1,4 +1,4 @@
-"""Where the codes of numbers change, found exactly among the doubles.
+"""The exact doubles at which the codes of numbers change.
 
 An engine then needs two comparisons for the ends of a grid, and the arithmetic of the rule only in between:
 
@@ -26,14 +26,14 @@ __all__ = ["edges", "ends"]
 
 @lru_cache(maxsize=1024)
 def ends(domain: Domain | Rule) -> tuple[float, float]:
-    """The smallest doubles whose code is at least 1, and the last one, by a rule for numbers."""
+    """The smallest doubles whose code is at least 1, and the last code, by a rule for numbers."""
     last = domain.rule.last
     first, final = edges(domain.rule, np.array([min(1, last), last]))
     return first, final
 
 
 def edges(rule: Rule, codes: Codes) -> list[float]:
-    """The smallest double of each of these codes, or of the next: by bisection, because codes never decrease."""
+    """The smallest double whose code reaches each of these, by bisection: codes never decrease."""
     assert isinstance(rule, Cells | Wholes)
     bounds = np.array([rule.lower, rule.upper], dtype=np.float64)  # which may round a whole number
     first, last = _ranks(np.nextafter(bounds, [-np.inf, np.inf])).tolist()

@@ -5,7 +5,7 @@ Rule       texts are themselves (bytes are read as UTF-8), whole numbers up to 2
 None       NULL, NaN, fractions, dates, the empty text (in a text file it is NULL), texts that no file can hold
 Files      a cell of a text file is a text: its type is not guessed, so that "1" and "1.0" are two keys
 
-Which keys there are is private. ``Rows.key_counts`` hands them over exactly, for ``central/counts/keys.py`` alone.
+Which keys exist is private. ``Rows.key_counts`` returns them exactly, and only ``central/counts/keys.py`` may use it.
 
 Limits     engines that compare texts without regard to case would show the spelling of one row: MySQL and SQL Server
            are refused, and columns of other databases must keep their exact collation
@@ -37,7 +37,7 @@ WHOLE = {sign + name for sign in ("", "U") for name in ("TINYINT", "SMALLINT", "
 
 
 def key_of(element: Any) -> Key | None:
-    """The key of one element; whatever it does when touched, only its own row is concerned."""
+    """The key of one element; an element that raises an error affects only its own row."""
     try:
         kind = type(element)
         if issubclass(kind, str | bytes | bytearray):
@@ -80,14 +80,14 @@ def counted(values: Any) -> Counter[Tagged]:
 
 
 def listed(found: Iterable[tuple[Key, int]], least: int) -> KeyCounts:
-    """The keys that have at least so many rows."""
+    """The keys that have at least ``least`` rows."""
     kept = [(key, count) for key, count in found if count >= least]
     keys = np.fromiter((key for key, _ in kept), dtype=object, count=len(kept))
     return keys, np.fromiter((count for _, count in kept), dtype=np.int64, count=len(kept))
 
 
 def key_sql(column: ColumnSQL) -> str | None:
-    """DuckDB's key of each row that was ``read``, or NULL; None where no row has one.
+    """DuckDB's key of each row that was ``read``, or NULL; None where no row has a key.
 
     Texts are grouped by their bytes, whatever the collation of the column.
     """

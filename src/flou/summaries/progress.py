@@ -1,4 +1,4 @@
-"""How far a pass over a file has come, for whoever watches: a bar on the terminal, or a function of one's own."""
+"""How far a pass over a file has come, shown as a bar on the terminal or passed to a function of the caller."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _somebody_looks() -> bool:
 
 
 class _Bar:
-    """A bar that appears once a pass takes long, and goes when it is over."""
+    """A bar that appears when a pass takes long, and disappears when it ends."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()

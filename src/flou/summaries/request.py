@@ -1,4 +1,4 @@
-"""What can be asked of rows: sums of products of codes, and counts of codes. Nothing else leaves an engine, but for the
+"""What can be asked of rows: sums of products of codes, and counts of codes. Nothing else leaves an engine, except the
 keys of a column whose categories are not public.
 
 A code is a column seen through its public domain: a whole number from 0 to size - 1 for every row. All statistics are
@@ -7,9 +7,9 @@ made of two requests, both of them vectors of exact integers that add up when tw
     Sums([(), (x,), (x, x), (x, y)], by=g)   for every group of g: the rows, the sum of x, of x^2, of x y
     Counts([x, y])                           for every pair of codes: the rows that have it
 
-A column whose categories are not public is asked about by a third one, whose answer is as long as there are keys:
+A third request is for a column whose categories are not public; its answer has one entry per key:
 
-    DistinctKeys(column, least)              every key that at least so many rows have, and how many have it
+    DistinctKeys(column, least)              every key that at least ``least`` rows have, and how many
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LARGEST_TABLE = 2**26  # cells of a table of counts
 
 @dataclass(frozen=True)
 class Code:
-    """One column, as the codes of a public domain, or of a rule by itself."""
+    """One column, as the codes of a public domain or of a rule."""
 
     column: str
     domain: Domain | Rule
@@ -65,7 +65,7 @@ class Code:
 
     @property
     def ruled(self) -> bool:
-        """Whether all engines compute it alike (``domain/units.py``)."""
+        """Whether all engines compute the same codes (``domain/rule.py``)."""
         return self.rule.portable
 
 
@@ -73,12 +73,12 @@ Term: TypeAlias = tuple[Code, ...]  # the product of no, one or two codes
 
 
 def require_rule(codes: Iterable[Code]) -> None:
-    """Refuse grids whose cells engines could round differently (``domain/units.py``)."""
+    """Refuse grids whose cells engines could round differently (``domain/rule.py``)."""
     for code in codes:
         if not code.ruled:
             raise InvalidParameter(
                 f"The grid of column {code.column!r} is too fine to be counted: it has {code.domain.size} cells.",
-                "Engines could round a value at an edge into one cell or the other.",
+                "At an edge, different engines could round the same value into different cells.",
                 "Pass fewer cells or bins, for example 65536, or a number of cells that is a power of two.",
             )
 
@@ -95,12 +95,12 @@ class Sums:
             raise InvalidParameter(
                 "A term of a sum is the product of at most two codes.",
                 "A product of three would not fit into 64 bits.",
-                "Ask for products of two.",
+                "Ask for products of two codes.",
             )
         if prod(self.shape) > LARGEST_TABLE:
             raise InvalidParameter(
                 "A table of sums would have more than 2^26 cells.",
-                "Every group has its sums, the empty ones too.",
+                "Every group has its sums, and empty groups have them too.",
                 "Group by a coarser grid, or ask for fewer terms at a time.",
             )
         require_rule(codes_of(self))
@@ -120,14 +120,14 @@ class Counts:
         if not self.codes:
             raise InvalidParameter(
                 "A table of counts needs at least one code.",
-                "Without one there is a single cell, and that is the number of rows.",
+                "A table without codes is a single cell, the number of rows.",
                 "Ask for Sums(((),)) instead.",
             )
         if prod(code.domain.size for code in self.codes) > LARGEST_TABLE:
             names = ", ".join(repr(code.column) for code in self.codes)
             raise InvalidParameter(
                 f"A table of counts of {names} would have more than 2^26 cells.",
-                "Every cell is released or searched, the empty ones too.",
+                "Every cell is released or searched, and empty cells are as well.",
                 "Ask for fewer bins, or for fewer columns at a time.",
             )
         require_rule(self.codes)
@@ -139,9 +139,9 @@ class Counts:
 
 @dataclass(frozen=True)
 class DistinctKeys:
-    """The keys of a column (``keys.py``) that at least so many rows have, each with its rows.
+    """The keys of a column (``keys.py``) that at least ``least`` rows have, each with its number of rows.
 
-    Unlike all else that leaves an engine, the keys are private: they are for ``central/counts/keys.py`` alone.
+    Unlike everything else that leaves an engine, the keys are private: only ``central/counts/keys.py`` may use them.
     """
 
     column: str

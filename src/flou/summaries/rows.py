@@ -23,22 +23,22 @@ Tally: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
 
 
 def quiet(engine: str) -> instead:
-    """Let nothing that an engine says come out: its messages may quote a record, its kinds of errors depend on one.
+    """Replace every error of an engine: its message may quote a record, and its type may depend on a record.
 
-    Polars panics with an error that is no ``Exception``. Only what ends a program or a generator passes.
+    Polars panics with an error that is not an ``Exception``. Only what ends a program or a generator passes.
     """
     error = InvalidData(
         f"The engine {engine!r} could not answer.",
         "What went wrong is not shown, because messages of engines can quote a record.",
-        "Check that the source can be read, that it is not in use, and that the engine has memory and time enough.",
+        "Check that the source can be read, that it is not in use, and that the engine has enough memory and time.",
     )
     return instead(error, BaseException, but=(KeyboardInterrupt, SystemExit, GeneratorExit))
 
 
 def keyed(bits: Bits) -> Bits:
-    """Bits under a key of 256 bits that is drawn from others, of which each engine takes as many as it needs.
+    """A new stream of bits under a 256-bit key drawn from ``bits``; an engine takes as many as it needs.
 
-    The others go on as they would on any other engine.
+    So ``bits`` itself continues in the same way on every engine.
     """
     return SeededBits(bits.take(32).tobytes())
 
@@ -69,7 +69,7 @@ class Rows(ABC):
         """
 
     def read(self, readings: Sequence[Reading]) -> list[Any]:
-        """What was asked for, in order: vectors in shared passes, the keys of each column in a pass of its own."""
+        """The answers, in order: vectors in shared passes, the keys of each column in a separate pass."""
         vectors = [one for one in readings if not isinstance(one, DistinctKeys)]
         found = iter(self.collect(vectors) if vectors else ())
         return [
@@ -82,55 +82,55 @@ class Rows(ABC):
 
     @abstractmethod
     def capped(self, unit: str, rows: int, *, bits: Bits = SYSTEM) -> Rows:
-        """At most so many rows of every unit, chosen at random; rows without a unit are left out."""
+        """At most ``rows`` rows of every unit, chosen at random; rows without a unit are left out."""
 
     @abstractmethod
     def key_counts(self, column: str, least: int = 1) -> KeyCounts:
-        """The keys of a column (``keys.py``) that at least so many rows have, in any order, each with its rows.
+        """The keys of a column (``keys.py``) that at least ``least`` rows have, in any order, with their row counts.
 
-        Unlike all else that leaves an engine, the keys are private: they are for ``central/counts/keys.py`` alone.
+        Unlike everything else that leaves an engine, keys are private: only ``central/counts/keys.py`` may use them.
         """
 
     @abstractmethod
     def tally(self, code: Code, spans: Spans, by: Code | None = None) -> Tally:
         """The occupied codes in some spans (first included, last not) and how many rows each has, group by group.
 
-        In order of the groups, and of the codes within them; without ``by``, all rows are in group 0. Spans are in
-        order and apart.
+        Groups are in order, and so are the codes within them; without ``by``, all rows are in group 0. Spans are in
+        order and do not overlap.
         """
 
     @abstractmethod
     def codes(self, wanted: Sequence[Code]) -> Iterator[list[NDArray[np.int64]]]:
-        """The codes of the rows themselves, in their order, some thousands of rows at a time.
+        """The code of every row, in order, some thousands of rows at a time.
 
-        They are private: they are for ``local``, where each row is randomised by itself.
+        They are private: only ``local`` may use them, where each row is randomised by itself.
         """
 
     @abstractmethod
     def values(self, columns: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
-        """The columns themselves, in their order, some thousands of rows at a time.
+        """The values of every row, in order, some thousands of rows at a time.
 
         A column is an array of numbers, masked where they are missing, or of objects with None where they are. Values
-        are private: they are for ``joint``, where a party adds up its own rows.
+        are private: only ``joint`` may use them, where a party adds up its own rows.
         """
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise InvalidParameter(
             "Rows can be neither pickled nor copied.",
-            "They are confidential, and a copy could be asked without the budget of the table.",
+            "They are confidential, and questions to a copy would not be charged to the budget of the table.",
             "Pickle releases, which are public, and open the source again where rows are needed.",
         )
 
     def require_cap(self, unit: str, rows: int) -> int:
-        """Refuse a unit that is not there, and a number of rows that is no number of rows."""
+        """Refuse a unit that does not exist, and a number of rows that is not a positive whole number."""
         self.require(unit)
         return integer("rows", rows, 1, 2**62)
 
     def require(self, column: str) -> None:
-        """Refuse a column that is not there."""
+        """Refuse a column that does not exist."""
         if column not in self.columns:
-            raise InvalidData(  # which does not list those that there are: in a file without a header they are a row
+            raise InvalidData(  # without a list of the columns: in a file without a header, their names are a row
                 f"There is no column {column!r}.",
-                "A question is about a column of the table, by the name that the table has for it.",
+                "A question names a column as the table does.",
                 "Check the spelling in the schema and, for a text file, that its first line names the columns.",
             )

@@ -64,8 +64,8 @@ def _file(path: str) -> Rows:
     name = path.lower()
     if not name.endswith((*_TEXT_FILES, ".parquet")):
         raise InvalidData(
-            f"The file {path!r} is neither CSV nor Parquet by its name.",
-            "The way a file is read decides what its rows are, and flou does not guess.",
+            f"The name of the file {path!r} says neither CSV nor Parquet.",
+            "flou does not guess the format, because it decides what the rows are.",
             "Name it .csv, .csv.gz, .tsv or .parquet, or open it with a data frame library and pass the frame.",
         )
     connection = connected(local="://" not in path)
@@ -73,7 +73,7 @@ def _file(path: str) -> Rows:
     if not files:
         raise InvalidData(
             f"There is no file {path!r}.",
-            "A table must be there to be asked.",
+            "A question needs a table that exists.",
             "Check the path.",
         )
     escaped = [file.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for file in files]
@@ -100,12 +100,12 @@ def _matches(connection: Any, pattern: str) -> list[str]:
 
 
 def _require_names(source: Any) -> None:
-    """Refuse two columns of one name: a question would be about either of them."""
+    """Refuse two columns with the same name: a question could be about either of them."""
     names: list[Any] = list(getattr(source, "column_names", getattr(source, "columns", ())))
     if len(set(names)) < len(names):
         raise InvalidData(
             "Two columns of the table have the same name.",
-            "A question is about a column by its name.",
+            "A question names its column, and the name must be unique.",
             "Rename one of them, or leave it out.",
         )
 
@@ -123,7 +123,7 @@ def _frame(source: Any) -> Rows:
         frame = nw.from_native(source, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         raise InvalidData(
-            f"A table cannot be made of a {type(source).__name__}.",
+            f"A {type(source).__name__} cannot be opened as a table.",
             "flou reads paths, mappings of columns, pandas, Polars, Arrow, DuckDB, Spark and Ibis tables.",
             "Pass one of them, for example a path to a CSV file or a dict of columns.",
         )

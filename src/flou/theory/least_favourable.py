@@ -157,7 +157,7 @@ def _normal(noise: Law, weights: Floats, variance: Floats, skew: Floats, seen: F
     the place z of a normal variable stands for z + g (z^2 - 1).
     """
     deviation = np.sqrt(variance + noise.variance * np.sum(weights**2, axis=-1))
-    deviation = np.maximum(deviation, 1e-100)  # so that its cube is no zero
+    deviation = np.maximum(deviation, 1e-100)  # so that its cube is not zero
     g, place = variance * skew / deviation**3 / 6, seen / deviation
     root = np.sqrt(np.maximum(1 + 4 * g * (place + g), 0.0))
     place = 2 * (place + g) / (1 + root)  # (root - 1) / (2 g), without a division by 0

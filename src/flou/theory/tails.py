@@ -27,7 +27,7 @@ __all__ = ["accepted_end", "half_widths", "surprise", "two_sided"]
 
 APART = 3e-4  # equal scales are moved apart so far: it moves a tail probability by less than that
 TOGETHER = 1024  # normals that are searched for at once: enough for speed, few enough for the cache
-CLOSE, ROUNDS = 1e-4, 12  # ends are searched to so much of their distance, in at most so many rounds
+CLOSE, ROUNDS = 1e-4, 12  # ends are searched to this share of their distance, in at most this many rounds
 
 
 def two_sided(scales: Floats, tau: Floats, seen: Floats) -> Floats:

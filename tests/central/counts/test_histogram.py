@@ -72,5 +72,5 @@ def test_groups_of_an_interval_are_its_cells():
 
 def test_categories_take_no_bins():
     """They are bins already."""
-    with pytest.raises(InvalidParameter, match="takes no bins"):
+    with pytest.raises(InvalidParameter, match="cannot be cut into bins"):
         binned("x", Categories(["a"]), 2)

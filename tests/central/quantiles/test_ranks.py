@@ -13,7 +13,7 @@ from flou.bits import SeededBits
 from flou.central.quantiles.ranks import RankMeasurement, Ranks, edges_around
 from flou.laws.normal import binomial_quantile
 from flou.mechanisms.quantiles import SortedRecords, Tree
-from flou.mechanisms.quantiles.runs import Runs
+from flou.mechanisms.quantiles.records import RecordsInRuns
 from flou.theory.laplace_sums import rule
 from flou.theory.tails import two_sided
 
@@ -51,7 +51,7 @@ def test_edges_are_close_where_an_interval_is_likely_to_end():
 def test_runs_are_the_same_records(codes, inner):
     edges = np.array(sorted({0, 50} | inner))
     records = SortedRecords(np.array(codes, dtype=np.int64), cells=50)
-    runs = Runs(records, edges)
+    runs = RecordsInRuns(records, edges)
     expected = SortedRecords(
         np.searchsorted(edges, np.array(codes, dtype=np.int64), side="right") - 1, cells=runs.cells
     )
@@ -76,7 +76,8 @@ def test_counts_of_neighbours_are_as_close_as_the_price_says(relation, height):
             if gone != (1 if relation == "add-remove" else 2) or moved != (relation == "add-remove"):
                 continue
             counts = [
-                tree.counts(Runs(SortedRecords(np.array(c, dtype=np.int64), cells=4), edges)) for c in (one, other)
+                tree.counts(RecordsInRuns(SortedRecords(np.array(c, dtype=np.int64), cells=4), edges))
+                for c in (one, other)
             ]
             scale = float(tree.noise(edges.size - 1).noise.scale)
             worst = max(worst, float(np.abs(counts[0] - counts[1]).sum()) / scale)  # reached by counts far out

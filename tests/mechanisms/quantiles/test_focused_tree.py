@@ -14,9 +14,8 @@ from flou.bits import SeededBits
 from flou.mechanisms.quantiles import CellCounts, FocusedTree, SortedRecords, Tree
 from flou.mechanisms.quantiles.focus import expected_below, focused_edges
 from flou.mechanisms.quantiles.focused_tree import FIRST
-from flou.mechanisms.quantiles.tree import TreeDistribution
+from flou.mechanisms.quantiles.tree import TreeDistribution, TreeOfRuns
 from flou.mechanisms.quantiles.tree_consistency import best_shape, prefix_variances, typical_variance
-from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
 from mechanisms.quantiles.tiny import RELATIONS, in_memory, pairs
 from privacy.exhaustive import loss, tables
 

@@ -12,7 +12,7 @@ from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import CellCounts, GridInverseSensitivity, SortedRecords
 from flou.mechanisms.quantiles import dithered as dithering
-from flou.mechanisms.quantiles.rec_exp import Interval, RecExp
+from flou.mechanisms.quantiles.rec_exp import NodeRange, RecExp
 from flou.mechanisms.quantiles.single import rank_rate
 from mechanisms.quantiles.tiny import as_counts, follows, in_memory, pairs
 from privacy.exhaustive import loss
@@ -95,7 +95,7 @@ def worst_pair(relation: str) -> tuple[CellCounts, CellCounts, tuple[int, int, i
 
 def log_probability(mechanism: RecExp, records: CellCounts, outcome: tuple[int, ...]) -> float:
     """Of one outcome on any grid: the product over the nodes."""
-    total, waiting = 0.0, [(mechanism.root, Interval((0, records.rows), (0, records.cells)))]
+    total, waiting = 0.0, [(mechanism.root, NodeRange((0, records.rows), (0, records.cells)))]
     while waiting:
         node, interval = waiting.pop()
         part = dithering.Part(records, interval.ranks, interval.places)

@@ -30,11 +30,11 @@ from typing import Any
 
 import numpy as np
 
+from flou.arrays import Ints
 from flou.bits import Bits
 from flou.central.quantiles.ranks import RankMeasurement, Ranks
 from flou.errors import InvalidParameter
 from flou.laws import DiscreteLaplace
-from flou.mechanisms.mechanism import Integers
 from flou.mechanisms.quantiles import (
     DitheredJointExp,
     FocusedTree,
@@ -51,8 +51,7 @@ from flou.mechanisms.quantiles import (
     TreeDistribution,
 )
 from flou.mechanisms.quantiles.dithered import Dithered
-from flou.mechanisms.quantiles.tree import BRANCHING, HEIGHT
-from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
+from flou.mechanisms.quantiles.tree import BRANCHING, HEIGHT, TreeOfRuns
 from flou.parameters import Relation
 
 __all__ = ["COUNTED", "METHODS", "Drawn", "QuantilePlan"]
@@ -78,7 +77,7 @@ FOR_THE_CHOICE = Fraction(1, 50)  # of epsilon: records times epsilon are off by
 class Drawn:
     """Cells of the quantiles, and where the ranks of places around them lie; None where nothing was paid for that."""
 
-    cells: Integers
+    cells: Ints
     ranks: Ranks | None
     plan: QuantilePlan  # by which they were drawn
 
@@ -206,7 +205,7 @@ class QuantilePlan:
         groups: Sequence[Records],
         bits: Bits,
         grain: int = 1,
-        look: Callable[[list[Integers]], None] | None = None,
+        look: Callable[[list[Ints]], None] | None = None,
     ) -> list[Drawn]:
         """One release of each group; ``look`` gets the cells at which all groups will be counted, in one call."""
         plans = [self.decided(records, bits) for records in groups]

@@ -27,8 +27,8 @@ from flou.bits import Bits
 from flou.laws import DiscreteLaplace
 from flou.laws.normal import binomial_quantile
 from flou.mechanisms.quantiles import Records, Tree, TreeDistribution
+from flou.mechanisms.quantiles.tree import TreeOfRuns
 from flou.mechanisms.quantiles.tree_consistency import best_shape, prefix_variances, typical_variance, variances
-from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
 from flou.parameters import Relation
 from flou.theory.laplace_sums import HALF, rule, smooth_variance
 

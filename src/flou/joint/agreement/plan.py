@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from flou.domain import toml
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.agreement.canonical import digest
 from flou.joint.agreement.identity import Roster
@@ -27,7 +27,7 @@ from flou.joint.estimators.registry import program_of
 from flou.joint.masking.bounds import Proof, width_for
 from flou.joint.masking.graph import DENSE
 from flou.joint.masking.resilience import Resilience, resilience
-from flou.parameters import choice, integer
+from flou.parameters import checked_text, choice, integer
 
 __all__ = ["Plan"]
 

@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 
 from flou.bits import SYSTEM, Bits
 from flou.domain import Domain, Numbers, domain_from_dict, toml
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
 from flou.guarantee import PureDP
 from flou.local.categories.oracles import frequencies
 from flou.local.numbers.mean_of import mean_of
 from flou.local.numbers.square_wave import SquareWave
 from flou.local.randomiser import Randomiser
-from flou.parameters import Number, choice, number
+from flou.parameters import Number, checked_text, choice, number
 from flou.summaries import rows_of
 from flou.summaries.request import Code
 

@@ -1,4 +1,4 @@
-"""Quantiles: one method a file, each a mechanism on records in order on a public grid."""
+"""Quantiles: one method per file, each a mechanism on sorted records on a public grid."""
 
 from flou.mechanisms.quantiles.dithered_joint_exp import DitheredJointExp
 from flou.mechanisms.quantiles.focused_tree import FocusedTree

@@ -1,4 +1,4 @@
-"""The law of several answers, listed outcome by outcome: for tiny grids, where every outcome can be looked at."""
+"""The law of several answers, listed outcome by outcome: for tiny grids, where all outcomes can be enumerated."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AnswerLaw:
 
 def too_many_outcomes() -> InvalidParameter:
     return InvalidParameter(
-        "The law of these quantiles was asked for on a grid with too many outcomes to be listed.",
-        "Only the law is affected: samples are exact on every grid.",
-        "Ask for it with fewer cells, records or quantiles.",
+        "The grid has too many outcomes to list the law of these quantiles.",
+        "Samples are not affected: they are exact on every grid.",
+        "Ask for the law with fewer cells, records or quantiles.",
     )

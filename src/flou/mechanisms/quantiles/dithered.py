@@ -1,6 +1,6 @@
-"""Records without ties: each record at a random one of many places of its cell, drawn when it is first looked at.
+"""Records without ties: each record gets a random place in its cell, drawn when it is first needed.
 
-A record's place is its own and depends on no other record: neighbours before the dither are neighbours after it.
+A record's place depends on no other record: neighbours before the dither are neighbours after it.
 Places are drawn for whole cells, and kept. A cell that holds a crowd is halved first, as often as needed: of k records
 the number in the lower half is the sum of k fair bits, and only the halves that are looked at are drawn further.
 """
@@ -158,7 +158,7 @@ class _Crowd:
 
 
 def fair_sum(count: int, bits: Bits) -> int:
-    """The sum of so many fair bits."""
+    """The sum of this number of fair bits."""
     whole, rest = divmod(count, 8)
     total = bits.integer(rest).bit_count() if rest else 0
     for start in range(0, whole, SLICE):
@@ -169,7 +169,7 @@ def fair_sum(count: int, bits: Bits) -> int:
 class Part(Records):
     """Some records by rank, from 0, on some of the cells: both from the first to before the last.
 
-    They must lie in these cells; what else lies there belongs to other parts.
+    They must lie in these cells; other records there belong to other parts.
     """
 
     def __init__(self, records: Records, ranks: tuple[int, int], cells: tuple[int, int]) -> None:

@@ -54,13 +54,13 @@ class DitheredJointExp(JointExp):
         if places is not None and (integer("places", places, 1, 2**FINEST) & (places - 1)):
             raise InvalidParameter(
                 f"places must be a power of two, got {shown(places)}.",
-                "Cells that hold many records are halved until few are left.",
-                "Pass for example places=1024, or nothing.",
+                "Cells that hold many records are halved again and again.",
+                "Pass for example places=1024, or leave places out.",
             )
         object.__setattr__(self, "places", places)
 
     def places_in(self, cells: int) -> int:
-        """How many places each of so many cells has."""
+        """How many places each cell has, on a grid of this many cells."""
         return 1 << (FINEST - (cells - 1).bit_length()) if self.places is None else self.places
 
     def law(self, records: Records) -> AnswerLaw:

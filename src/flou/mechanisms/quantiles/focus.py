@@ -1,17 +1,18 @@
 """Where to count records, once it is known roughly where the quantiles lie.
 
 Around every target there is a zone that holds the quantile, unless the rough estimate is off by more than three of its
-standard errors: so many ranks on both sides of the leaf of the rough tree in which the target falls. In the zones edges
-lie close together; a leaf of many records has edges at its ends as well, where a heap of them may lie next to a gap.
-Outside they are four times farther apart with every step, so that whatever lies elsewhere is found, less exactly.
+standard errors: three standard errors, in ranks, on both sides of the leaf of the rough tree in which the target falls.
+In the zones, edges lie close together. A leaf of many records has edges at its ends as well, where many equal records
+may lie next to a gap. Outside the zones, each distance between edges is four times the one before, so that records
+elsewhere are counted too, less exactly.
 
-How close together? More edges are counted with more noise, and between edges nobody knows where records lie. The s
+How close together? More edges mean more noise, and between edges it is not known where records lie. The s
 records of a run are off an even spread by sqrt(s / 6) if they lie there by chance, and by about 2 s s / n, of n records
 in all, if their density bends as that of a normal distribution does. Squares of the two and of the noise add up; the
 number of edges is the one among powers of the square root of 2 with which the sum is least. Chance counts four times,
 because records are often in heaps.
 
-All of it follows from the rough estimate, which is public.
+All of this follows from the rough estimate, which is public.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def focused_edges(rough: TreeDistribution, probabilities: Iterable[Fraction], sc
 
 
 def expected_below(rough: TreeDistribution, edges: Ints) -> Floats:
-    """How many records lie below the edges, as the rough estimate has it; nowhere none at all."""
+    """How many records lie below the edges, by the rough estimate; no run is expected to be empty."""
     heights, cells = rough.likely, int(rough.edges[-1])
     leaf = np.clip(np.searchsorted(rough.edges, edges, side="right") - 1, 0, rough.edges.size - 2)
     first, last = rough.edges[leaf], rough.edges[leaf + 1]
@@ -129,7 +130,7 @@ def _outside(zones: Zones, first: float, total: float) -> list[float]:
 def _looked_at(rough: TreeDistribution, edges: Ints, targets: Floats, heights: Floats, grain: int) -> Ints:
     """Runs of ``grain`` cells in which edges may lie: all of them, those of the targets, or none, as memory allows.
 
-    A run has no more codes than cells, and no more than records, of which the rough estimate tells the number.
+    A run has no more codes than cells, and no more than records, whose number the rough estimate gives.
     """
     if grain == 1:
         return edges

@@ -1,4 +1,4 @@
-"""FocusedTree: a rough tree of counts finds where the quantiles are, and a second one counts there.
+"""FocusedTree: a rough tree of counts shows where the quantiles are, and a second tree counts there.
 
 Law        the noisy counts of a ``Tree`` over all cells for a share s = 3/20 of epsilon; then, of a second ``Tree`` for
            the rest of it, over runs of cells whose edges follow from the first (``focus.py``); quantiles are read off
@@ -9,9 +9,10 @@ Error      about sqrt(2 V) h / ((1 - s) epsilon) in ranks under add/remove, twic
            the variance (``typical_variance``) and the height of the second tree: for 99 quantiles 10 / epsilon, however
            many records there are and however wide the bounds; intervals need no more counts (``standard_errors``)
 Numerics   exact noise on integers; what follows is post-processing in floating point
-Limits     of records that are equal, and whose granularity is not public, the run is found and not the cell: it is
-           narrow, but the rank of an answer beside them may be off by half of their number. On engines hundreds of
-           quantiles of a billion rows have edges on coarse cells only, where codes would not fit into memory
+Limits     where many records are equal and the granularity is not public, an answer shows their run and not their
+           cell: the run is narrow, but the rank of an answer beside them may be off by half of their number. On
+           engines, hundreds of quantiles of a billion rows have edges on coarse cells only, where codes would not
+           fit into memory
 Source     trees: Hay, Rastogi, Miklau, Suciu (2010); a second look at what matters: as in Li, Hay, Miklau, Wang (2014)
 Proof      docs/explanation/proofs/many_quantiles.md
 """
@@ -24,9 +25,8 @@ from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.mechanisms.quantiles.focus import expected_below, focused_edges
 from flou.mechanisms.quantiles.records import Records
-from flou.mechanisms.quantiles.tree import Tree, TreeDistribution, TreeShaped
+from flou.mechanisms.quantiles.tree import Tree, TreeDistribution, TreeOfRuns, TreeShaped
 from flou.mechanisms.quantiles.tree_consistency import best_shape
-from flou.mechanisms.quantiles.tree_of_runs import TreeOfRuns
 
 __all__ = ["FocusedTree"]
 
@@ -52,7 +52,7 @@ class FocusedTree(TreeShaped):
         )
 
     def second(self, rough: TreeDistribution, grain: int = 1) -> TreeOfRuns:
-        """What is counted after the rough tree; edges lie on multiples of ``grain`` where that is no loss."""
+        """What is counted after the rough tree; edges lie on multiples of ``grain`` where that costs nothing."""
         rest = 1 - FIRST
         scale = (2 if self.relation == "substitute" else 1) / float(rest * self.epsilon)
         edges = focused_edges(rough, self.ordered, scale, grain)

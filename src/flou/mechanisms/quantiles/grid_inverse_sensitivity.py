@@ -6,7 +6,7 @@ Guarantee  epsilon-DP with t = epsilon / 2 under substitution, epsilon / (2 max(
 Why        the score is, up to the fraction of a rank, how many records must change until the quantile lies in the cell,
            or, below 0, until it no longer does; both terms move as QExp's does
 Error      as QExp between records; a cell that holds the quantile scores below 0, the deeper in the middle of its
-           records the quantile lies. No cell is likelier than with scores cut off at 0, but the one with the quantile
+           records the quantile lies. No cell is likelier than with scores cut off at 0, except that with the quantile
 Numerics   exact integers; see ``levels.py``
 Limits     one quantile
 Source     Asi and Duchi (2020), with scores that go below 0; documents 001 (4) and 003

@@ -1,4 +1,4 @@
-"""HistogramMethod: walk along the bins of a histogram, and stop where about as many records as wanted were passed.
+"""HistogramMethod: walk along the bins of a histogram, and stop after about the wanted number of records.
 
 Law        AboveThreshold on the bins of the public range, from the nearer end: with f_i the records up to bin i (from
            bin i on, for p above 1/2) and p' = min(p, 1 - p), the first bin with f_i - p' n + N_i >= R, where R and N_i
@@ -9,7 +9,7 @@ Why        as AboveThreshold; f_i - p' n rises by 1 - p' in the bins that count 
            others, so that a bin that passes late has risen as far as those before it
 Error      ranks off by about (1 / v) (1 + log(bins / (v n))), and half of what a bin holds
 Numerics   exact integers: queries are scaled by the denominator of p
-Limits     the error grows with m, and one bin is all that is seen of data that fill only one
+Limits     the error grows with m; data that fill only one bin are not resolved any further
 Source     Dwork and Roth (2014); document 001 (3, with its corrections)
 Proof      docs/explanation/proofs/many_quantiles.md
 """
@@ -114,7 +114,7 @@ class HistogramMethod(QuantileMechanism):
         relation: Relation = "add-remove",
         unit: str = "row",
     ) -> None:
-        """Best are about epsilon n / m ``bins``, as far as the number of records n is public."""
+        """About epsilon n / m ``bins`` are best, where the number of records n is public."""
         super().__init__(probabilities, epsilon=epsilon, relation=relation, unit=unit)
         object.__setattr__(self, "bins", integer("bins", bins, 1, MOST_BINS))
 

@@ -1,4 +1,4 @@
-"""IndExp: several quantiles, each drawn on its own with a share of epsilon, then put in order.
+"""IndExp: several quantiles, each drawn independently with a share of epsilon, then sorted.
 
 Law        m independent answers of ``GridInverseSensitivity`` (or ``QExp``) with epsilon_0 each, sorted
 Guarantee  epsilon-DP with epsilon_0 = epsilon / m; with a delta, (epsilon, delta)-DP with the largest epsilon_0 that
@@ -7,7 +7,7 @@ Why        answers that do not look at each other compose; sorting only looks at
 Error      that of one quantile at epsilon_0: ranks off by about 2 m / epsilon, or by about 6 sqrt(m) / epsilon at
            delta = 1e-6
 Numerics   exact draws; epsilon_0 is rounded down to a decimal, after a check with 80 digits
-Limits     what is paid grows with m, where RecExp pays log m: a baseline, best for two or three quantiles
+Limits     the price grows with m, that of RecExp with log m: a baseline, best for two or three quantiles
 Source     Dong, Durfee, Rogers (2020); Gillenwater, Joseph, Kulesza (2021); document 000 (4.2)
 Proof      docs/explanation/proofs/quantiles.md
 """

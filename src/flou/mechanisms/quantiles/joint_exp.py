@@ -45,7 +45,7 @@ class JointExp(QuantileMechanism):
         return self.epsilon / (4 - 2 * min(gaps) - 2 * min(gap for gap in gaps if gap > 0))
 
     def gaps(self, rows: int) -> Gaps:
-        """What is wanted of so many records."""
+        """The targets for this number of records."""
         return Gaps(tuple(p * rows for p in self.ordered), Fraction(rows), self.rate)
 
     def law(self, records: Records) -> AnswerLaw:

@@ -48,7 +48,7 @@ class JointN(QuantileMechanism):
         if relation != "add-remove":
             raise InvalidParameter(
                 "JointN is for neighbours with one record more or less.",
-                "When a record is replaced, their number is public and need not be bought.",
+                "Under substitution the number of records is public, so no privacy is spent on it.",
                 "Use JointExp, or relation='add-remove'.",
             )
         super().__init__(probabilities, epsilon=epsilon, relation=relation, unit=unit)
@@ -56,7 +56,7 @@ class JointN(QuantileMechanism):
 
     @property
     def noise(self) -> DiscreteLaplace:
-        """Of the number of records."""
+        """The noise of the number of records."""
         return DiscreteLaplace(1 / (FOR_THE_COUNT * self.epsilon))
 
     @property
@@ -65,7 +65,7 @@ class JointN(QuantileMechanism):
         return (1 - FOR_THE_COUNT) * self.epsilon / 2
 
     def gaps(self, noisy_rows: int) -> Gaps:
-        """What is wanted of so many records."""
+        """The targets for this number of records."""
         end = Fraction(max(noisy_rows, 0))
         return Gaps(tuple(p * end for p in self.ordered), end, self.rate)
 

@@ -76,7 +76,7 @@ class Levels:
         return int(self.score(np.array([records.below(cell)]), np.array([records.below(cell + 1)]))[0])
 
     def pieces(self, records: Records, reach: int) -> Pieces:
-        """The pieces around the target, as far as so many ranks on each side."""
+        """The pieces around the target, up to ``reach`` ranks on each side."""
         steps = _steps(records, self.rank - reach, self.rank + reach)
         if steps is None:
             nothing = np.zeros(1, dtype=np.int64)

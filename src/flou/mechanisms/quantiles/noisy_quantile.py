@@ -66,7 +66,7 @@ class NoisyQuantile(QuantileMechanism):
         return np.concatenate([records.ranked(rank, rank) for rank in ranks])
 
     def noise(self, rows: int, cells: int) -> Additive:
-        """The noise for so many records (which neighbours share under substitution) and at least two cells."""
+        """The noise for this number of records (the same for neighbours under substitution) and at least two cells."""
         together = len(self.ordered)
         if self.relation == "substitute":
             together = max(Counter(rank_of(p, rows) for p in self.ordered).values())

@@ -55,7 +55,7 @@ class Node:
     upper: Node | None
 
     def levels(self, rows: int) -> Levels:
-        """The scores of places or cells, for so many records of this node."""
+        """The scores of places or cells, for this number of records of the node."""
         target = Target(self.within, rows)
         return Levels(partial(signed_distance, target), self.rate / target.unit, target.rank, target.unit)
 
@@ -67,16 +67,16 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Interval:
-    """Of a node: its records by rank and its places, both from the first to before the last."""
+class NodeRange:
+    """What a node covers: its records by rank and its places, both from the first to before the last."""
 
     ranks: tuple[int, int]
     places: tuple[int, int]
 
-    def split(self, place: int, below: int) -> tuple[Interval, Interval]:
+    def split(self, place: int, below: int) -> tuple[NodeRange, NodeRange]:
         """What the children get after this answer; both may give it again."""
-        lower = Interval((self.ranks[0], below), (self.places[0], place + 1))
-        return lower, Interval((below, self.ranks[1]), (place, self.places[1]))
+        lower = NodeRange((self.ranks[0], below), (self.places[0], place + 1))
+        return lower, NodeRange((below, self.ranks[1]), (place, self.places[1]))
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -94,7 +94,7 @@ class RecExp(QuantileMechanism):
         relation: Relation = "add-remove",
         unit: str = "row",
     ) -> None:
-        """A cell is divided into so many ``places``, rounded up to a power of two; 1 leaves ties as they are."""
+        """Each cell is divided into ``places``, rounded up to a power of two; 1 leaves ties as they are."""
         super().__init__(probabilities, epsilon=epsilon, relation=relation, unit=unit)
         object.__setattr__(self, "places", 1 << (integer("places", places, 1, PLACES) - 1).bit_length())
 
@@ -104,7 +104,7 @@ class RecExp(QuantileMechanism):
         ordered = self.ordered
 
         def node(first: int, last: int, low: Fraction, high: Fraction, left: Fraction) -> Node | None:
-            """For the probabilities first..last-1, between low and high, with so much of epsilon left."""
+            """For the probabilities first..last-1, between low and high, with ``left`` of epsilon to spend."""
             if first == last:
                 return None
             middle = (first + last) // 2
@@ -129,7 +129,7 @@ class RecExp(QuantileMechanism):
         records.prepare(self._spans(root, records))
         dithered = Dithered(records, self.places, bits)
         found = np.empty(len(self.ordered), dtype=np.int64)
-        waiting = [(root, Interval((0, records.rows), (0, dithered.cells)))]
+        waiting = [(root, NodeRange((0, records.rows), (0, dithered.cells)))]
         while waiting:
             node, interval = waiting.pop()
             part, first = self._part(node, interval, dithered)
@@ -143,7 +143,7 @@ class RecExp(QuantileMechanism):
             waiting += [(node, rest) for node, rest in ((node.lower, lower), (node.upper, upper)) if node is not None]
         return found
 
-    def _part(self, node: Node, interval: Interval, dithered: Dithered) -> tuple[Part, int]:
+    def _part(self, node: Node, interval: NodeRange, dithered: Dithered) -> tuple[Part, int]:
         """The node's records on its candidates, and the first of these: places, or whole cells for a leaf."""
         first, last = interval.places
         if node.lower is None and node.upper is None:
@@ -171,12 +171,12 @@ class RecExp(QuantileMechanism):
                 codes * self.places + np.array(dither, dtype=np.int64), cells=records.cells * self.places
             )
             still = _Still(records, fine, self.places)
-            for outcome, p in self._outcomes(self.root, Interval((0, fine.rows), (0, fine.cells)), still):
+            for outcome, p in self._outcomes(self.root, NodeRange((0, fine.rows), (0, fine.cells)), still):
                 found[tuple(cell for _, cell in sorted(outcome))] += p / ways
         return AnswerLaw(found)
 
     def _outcomes(
-        self, node: Node, interval: Interval, records: Dithered
+        self, node: Node, interval: NodeRange, records: Dithered
     ) -> Iterator[tuple[tuple[tuple[int, int], ...], float]]:
         """Every (index, cell) for the node and those below it, with its probability."""
         part, first = self._part(node, interval, records)

@@ -20,7 +20,7 @@ from flou.arrays import Ints
 from flou.errors import InvalidData
 from flou.parameters import integer
 
-__all__ = ["LARGEST_GRID", "MOST_CELLS", "CellCounts", "Records", "SortedRecords", "equal_parts"]
+__all__ = ["LARGEST_GRID", "MOST_CELLS", "CellCounts", "Records", "RecordsInRuns", "SortedRecords", "equal_parts"]
 
 MOST_CELLS = 2**40  # of a grid of answers: ranks times cells stay far from 64 bits
 LARGEST_GRID = 2**62  # of any records: codes and their differences are 64-bit integers
@@ -60,7 +60,7 @@ class SortedRecords(Records):
     """Records in memory."""
 
     def __init__(self, codes: ArrayLike, *, cells: int, ordered: bool = False) -> None:
-        """``ordered`` says that the codes are in increasing order already; it is believed."""
+        """``ordered`` says that the codes are in increasing order already; it is not checked."""
         self.cells = integer("cells", cells, 1, LARGEST_GRID)
         array = np.asarray(codes)
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -127,6 +127,26 @@ class CellCounts(Records):
         return self._ends[np.searchsorted(self._codes, cells, side="left")]
 
 
+class RecordsInRuns(Records):
+    """The same records, by the number of the run of cells that holds them; public ``edges`` go from 0 to all cells."""
+
+    def __init__(self, records: Records, edges: Ints) -> None:
+        self._records, self._edges = records, edges
+        self.rows, self.cells = records.rows, edges.size - 1
+
+    def __repr__(self) -> str:
+        return f"RecordsInRuns(cells={self.cells})"
+
+    def ranked(self, first: int, last: int) -> Ints:
+        return np.searchsorted(self._edges, self._records.ranked(first, last), side="right").astype(np.int64) - 1
+
+    def below(self, cell: int) -> int:
+        return self._records.below(int(self._edges[min(max(cell, 0), self.cells)]))
+
+    def below_each(self, cells: Ints) -> Ints:
+        return self._records.below_each(self._edges[np.clip(cells, 0, self.cells)])
+
+
 def _no_codes(dimensions: int) -> InvalidData:
     return InvalidData(
         f"Records must be a vector of integer codes, got something with {dimensions} dimension(s).",
@@ -138,6 +158,6 @@ def _no_codes(dimensions: int) -> InvalidData:
 def _outside() -> InvalidData:
     return InvalidData(
         "Codes of records must lie on the grid, cells in increasing order and counts not below 0.",
-        "Outside of it no answer could ever be given, so that such a record would show.",
-        "Encode the values with a domain first, which clips them.",
+        "No answer lies outside of the grid, so a record there could be noticed.",
+        "Encode the values with a domain first: it clips them to the grid.",
     )

@@ -47,8 +47,8 @@ class SingleQuantile(QuantileMechanism):
         if len(self.ordered) != 1:
             raise InvalidParameter(
                 f"{type(self).__name__} answers one quantile, got {len(self.ordered)}.",
-                "Several cost less together than one by one.",
-                "Ask IndExp, RecExp or JointExp for several.",
+                "Asking for several quantiles together costs less than one by one.",
+                "Use IndExp, RecExp or JointExp for several quantiles.",
             )
 
     @property
@@ -69,7 +69,7 @@ class SingleQuantile(QuantileMechanism):
         return self.rate / self.probability.denominator
 
     def levels(self, rows: int) -> Levels:
-        """The scores of the cells, for so many records."""
+        """The scores of the cells, for this number of records."""
         target = Target(self.probability, rows)
         return Levels(lambda lt, le: self.score(target, lt, le), self._unit_rate, target.rank, target.unit)
 

@@ -75,7 +75,7 @@ def fractions_of(probabilities: Number | Iterable[Number]) -> tuple[Fraction, ..
     if not 1 <= len(found) <= MOST_QUANTILES:
         raise InvalidParameter(
             f"Between 1 and {MOST_QUANTILES} quantiles can be asked for, got {len(found)}.",
-            "Each of them takes a share of the privacy, and none at all is no question.",
+            "Each quantile takes a share of the privacy budget, and an empty list asks for nothing.",
             "Pass for example [0.25, 0.5, 0.75].",
         )
     return found

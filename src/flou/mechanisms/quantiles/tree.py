@@ -9,7 +9,7 @@ Error      standard error of the number of records below a leaf: ``standard_erro
            (h / epsilon) sqrt(h b / 2) in ranks under add/remove, twice that under substitution; inside a leaf the
            records are taken to be spread evenly
 Numerics   exact noise on integers; what follows is post-processing in floating point
-Limits     a leaf is all that is seen of data that fill only one; 2^20 leaves at most
+Limits     data that fill only one leaf are not resolved any further; 2^20 leaves at most
 Source     Hay, Rastogi, Miklau, Suciu (2010); Qardaji, Yang, Li (2013) for the branching
 Proof      docs/explanation/proofs/many_quantiles.md
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -30,7 +30,7 @@ from flou.errors import InvalidParameter
 from flou.laws import Independent
 from flou.mechanisms.laplace import Laplace
 from flou.mechanisms.quantiles.quantile_mechanism import QuantileMechanism
-from flou.mechanisms.quantiles.records import Records, equal_parts
+from flou.mechanisms.quantiles.records import Records, RecordsInRuns, equal_parts
 from flou.mechanisms.quantiles.tree_consistency import (
     MOST_LEAVES,
     WIDEST,
@@ -41,7 +41,7 @@ from flou.mechanisms.quantiles.tree_consistency import (
 )
 from flou.parameters import Number, Relation, integer
 
-__all__ = ["Tree", "TreeDistribution", "TreeShaped"]
+__all__ = ["Tree", "TreeDistribution", "TreeOfRuns", "TreeShaped"]
 
 BRANCHING = 32
 HEIGHT = 3
@@ -57,7 +57,7 @@ class TreeDistribution:
     total: float  # of all records: public, or estimated
     branching: int = 2
     noise: float = 0.0  # the variance of the noise in each node
-    expected: Floats | None = None  # records in each leaf, where more is known of them than how wide it is
+    expected: Floats | None = None  # records in each leaf, where more is known than its width
 
     @property
     def height(self) -> int:
@@ -84,12 +84,15 @@ class TreeDistribution:
         p = np.array([float(one) for one in probabilities])
         heights, cells = self.likely if self.noise else self.increasing, int(self.edges[-1])
         if not heights[-1] > 0:
-            spread: Ints = np.floor(p * (cells - 1)).astype(np.int64)  # no records: as if there were some, evenly
+            spread: Ints = np.floor(p * (cells - 1)).astype(np.int64)  # without records: as if they were spread evenly
             return spread
         return self.cells_at(p * heights[-1], heights)
 
     def cells_at(self, wanted: Floats, heights: Floats) -> Ints:
-        """Where so many records lie below, if ``heights`` lie below the edges and those of a leaf are spread evenly."""
+        """The cells below which the ``wanted`` numbers of records lie.
+
+        ``heights`` are the numbers of records below the edges; the records of a leaf are taken to be spread evenly.
+        """
         cells = int(self.edges[-1])
         ends = np.searchsorted(heights, np.maximum(wanted, np.nextafter(heights[0], np.inf)), side="left")
         ends = np.clip(ends, 1, heights.size - 1)
@@ -103,7 +106,7 @@ class TreeDistribution:
 
 @dataclass(frozen=True, init=False, repr=False)
 class TreeShaped(QuantileMechanism):
-    """What counts the records of all cells in a tree."""
+    """Mechanisms that count the records of all cells in a tree."""
 
     branching: int
     height: int
@@ -125,7 +128,7 @@ class TreeShaped(QuantileMechanism):
         if self.branching**self.height > MOST_LEAVES:
             raise InvalidParameter(
                 f"A tree of branching {self.branching} and height {self.height} has more than {MOST_LEAVES} leaves.",
-                "Each leaf gets a count and noise of its own.",
+                "Each leaf has its own count and its own noise.",
                 "Pass a smaller height, for example branching=32, height=3.",
             )
 
@@ -134,7 +137,7 @@ class Tree(TreeShaped):
     """Quantiles, and the whole distribution, from noisy counts of nested intervals."""
 
     def levels(self, cells: int) -> int:
-        """The height of the tree over so many cells."""
+        """The height of the tree over this number of cells."""
         return min(self.height, next(h for h in range(1, 64) if self.branching**h >= cells))
 
     def noise(self, cells: int) -> Laplace:
@@ -164,7 +167,7 @@ class Tree(TreeShaped):
         return self.estimate(noisy, records.cells, records.rows if self.relation == "substitute" else None)
 
     def estimate(self, noisy: Ints, cells: int, rows: int | None) -> TreeDistribution:
-        """What noisy counts of the nodes tell; ``rows`` is the number of all records, where it is public."""
+        """The distribution that noisy counts of the nodes imply; ``rows`` is the number of records, where public."""
         height, b, variance = self.levels(cells), self.branching, self.noise(cells).noise.variance
         starts = np.cumsum([b**level for level in range(1, height)])
         leaves = consistent(np.split(noisy.astype(np.float64), starts), b, rows)
@@ -175,3 +178,21 @@ class Tree(TreeShaped):
 
     def answers(self, records: Records, bits: Bits) -> Ints:
         return self.distribution(records, bits).quantiles(self.ordered)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeOfRuns:
+    """A tree of counts over the runs of cells between public edges.
+
+    It costs what the tree costs: the edges are public, and a record is in one run.
+    """
+
+    tree: Tree
+    edges: Ints  # increasing, from 0 to the number of cells
+    below: Floats | None = None  # how many records are expected below each edge, where that is known
+
+    def distribution(self, records: Records, bits: Bits) -> TreeDistribution:
+        """How many records lie below the edges."""
+        found = self.tree.distribution(RecordsInRuns(records, self.edges), bits)
+        expected = None if self.below is None else np.diff(self.below[found.edges])
+        return replace(found, edges=self.edges[found.edges], expected=expected)

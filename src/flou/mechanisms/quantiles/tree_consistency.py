@@ -56,7 +56,7 @@ def consistent(noisy: list[Floats], branching: int, total: int | None) -> Floats
 
 
 def evened(leaves: Floats, cells: NDArray[np.int64] | Floats, branching: int, noise: float) -> Floats:
-    """The estimates of leaves of so many cells, with the records of each node spread over its children more evenly.
+    """The estimates of leaves of these sizes, with the records of each node spread over its children more evenly.
 
     In the place of cells stand the numbers of records that leaves are expected to hold, where these are known better.
 
@@ -110,7 +110,7 @@ def typical_variance(branching: int, height: int) -> float:
 
 @lru_cache(maxsize=2**14)
 def best_shape(leaves: int) -> tuple[int, int]:
-    """Branching and height of the tree over so many leaves whose counts err least: noise grows with the height."""
+    """Branching and height of the tree over this many leaves that has the smallest errors: noise grows with height."""
     shapes = [(max(math.ceil(leaves ** (1 / height) - 1e-9), 2), height) for height in range(1, TALLEST + 1)]
     possible = [(b, h) for b, h in shapes if b <= WIDEST and leaves <= b**h <= MOST_LEAVES]
     return min(possible, key=lambda shape: shape[1] ** 2 * typical_variance(*shape))

@@ -72,7 +72,7 @@ class UnboundedQuantile(QuantileMechanism):
         if not is_number(growth) or not SLOWEST <= exact(growth) <= FASTEST:
             raise InvalidParameter(
                 f"growth must lie between {float(SLOWEST)} and {int(FASTEST)}, got {shown(growth)}.",
-                "It is the factor from one guess to the next, and the answer is known up to it.",
+                "It is the factor from one guess to the next, and the answer is accurate up to this factor.",
                 "Pass for example growth=1.01.",
             )
         object.__setattr__(self, "growth", exact(growth))

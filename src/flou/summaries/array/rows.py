@@ -1,4 +1,9 @@
-"""Rows in memory: arrays, lists and the columns of data frames, through NumPy, a chunk at a time."""
+"""Rows in memory: arrays, lists and the columns of data frames, through NumPy, a chunk at a time.
+
+Each column is read when it is first asked about. A column outside of the schema, the conditions and the unit is never
+looked at: its contents can neither stop a question nor appear in an error. Opening a table reads only names and
+lengths.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +20,13 @@ from numpy.typing import NDArray
 
 from flou.arrays import Booleans
 from flou.bits import SYSTEM, Bits
-from flou.domain.column import each, is_numeric, real
+from flou.domain.column import column as as_column
+from flou.domain.column import each, is_numeric, real, require_column
 from flou.domain.rule import Cells
-from flou.summaries.array.columns import Columns
+from flou.errors import InvalidData
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted, named
 from flou.summaries.keys import KeyCounts, counted, listed
+from flou.summaries.moments import Spread
 from flou.summaries.request import LIMB, Code, Counts, Request, Sums, Term
 from flou.summaries.rows import Rows, Spans, Tally, keyed
 
@@ -28,6 +35,39 @@ __all__ = ["ArrayRows"]
 CHUNK = 1 << 19
 NAMING = (date, time, timedelta, UUID, np.datetime64, np.timedelta64)  # besides texts and numbers
 _MASK = (1 << LIMB) - 1
+
+
+class Columns:
+    """Columns of one length as arrays and masks."""
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        for name in columns:
+            if not isinstance(name, str):
+                raise InvalidData(
+                    f"The names of columns must be texts, got a {type(name).__name__}.",
+                    "A schema declares columns by their names.",
+                    "Rename the column.",
+                )
+        self._given = dict(columns)
+        self._read: dict[str, tuple[NDArray[Any], Booleans | None]] = {}  # an engine may copy what it gives
+        self.names = tuple(self._given)
+        lengths = {self._length(name, values) for name, values in self._given.items()}
+        if len(lengths) > 1:
+            raise InvalidData(
+                "The columns must have the same number of rows.",
+                "A row is one value of every column.",
+                "Pass columns of equal length.",
+            )
+        self.rows = next(iter(lengths), 0)
+
+    def _length(self, name: str, values: Any) -> int:
+        require_column(values)
+        return len(values) if hasattr(values, "__len__") else len(self.read(name)[0])
+
+    def read(self, name: str) -> tuple[NDArray[Any], Booleans | None]:
+        if name not in self._read:
+            self._read[name] = as_column(self._given[name])
+        return self._read[name]
 
 
 class ArrayRows(Rows):
@@ -61,7 +101,11 @@ class ArrayRows(Rows):
 
             def code(wanted: Code, codes: dict[Code, NDArray[np.int64]] = codes, chunk: slice = chunk) -> Any:
                 if wanted not in codes:
-                    codes[wanted] = wanted.domain.encode(self._values(wanted.column, chunk))
+                    rule = wanted.rule
+                    if isinstance(rule, Spread):  # made of cells, which are mostly asked for as well
+                        codes[wanted] = rule.of(code(Code(wanted.column, rule.grid)))
+                    else:
+                        codes[wanted] = wanted.domain.encode(self._values(wanted.column, chunk))
                 return codes[wanted]
 
             for total, request in zip(totals, requests, strict=True):
@@ -102,7 +146,7 @@ class ArrayRows(Rows):
         return pairs // code.domain.size, pairs % code.domain.size, counts
 
     def _coarse(self, code: Code) -> tuple[NDArray[np.uint16] | None, int]:
-        """What a first look kept of this column, and how many last bits of the codes it leaves out."""
+        """What a first look kept of this column, and how many last bits of the codes it dropped."""
         seen, fine = self._seen.get(code.column), code.rule
         if seen is None or not isinstance(fine, Cells) or not fine.portable or fine.cells < seen[0].cells:
             return None, 0
@@ -162,16 +206,16 @@ class ArrayRows(Rows):
 
 
 def _first_looks(requests: Sequence[Request]) -> list[tuple[Code, Cells]]:
-    """The codes that a finer look may follow: of a grid, in as many cells as 16 bits can tell."""
+    """The codes that a finer look may follow: those of a grid whose codes fit into 16 bits."""
     codes = [code for request in requests if isinstance(request, Counts) for code in request.codes]
     grids = [(code, code.rule) for code in codes if isinstance(code.rule, Cells)]
-    return sorted(  # the finest last: one is kept of each column
+    return sorted(  # the finest last: one look is kept for each column
         ((code, rule) for code, rule in grids if 2**8 < rule.cells <= 2**16), key=lambda found: found[1].cells
     )
 
 
 def _table(spans: Spans, shift: int) -> Booleans:
-    """For each coarse code, whether some of its fine ones lie in the spans."""
+    """For each coarse code, whether some of its fine codes lie in the spans."""
     near = np.zeros(2**16, dtype=np.bool_)
     for first, last in spans:
         near[first >> shift : ((last - 1) >> shift) + 1] = True
@@ -179,7 +223,7 @@ def _table(spans: Spans, shift: int) -> Booleans:
 
 
 def _people(values: Any) -> NDArray[np.int64]:
-    """A number for each unit, -1 for rows without one; units that compare as equal are the same unit."""
+    """A number for each unit, -1 for rows without a unit; units that compare as equal are the same unit."""
     rows = np.asarray(values)
     if rows.dtype.kind in "biufMmUS":
         null = np.isnat(rows) if rows.dtype.kind in "Mm" else rows != rows  # NaN
@@ -197,14 +241,14 @@ def _people(values: Any) -> NDArray[np.int64]:
 def _unit(element: Any) -> Any:
     """What tells one unit from another: numbers by value, texts by their characters, dates and identifiers by equality.
 
-    Nothing else is a unit: a pair that holds a NaN, for example, equals no other, and each would count as a person.
+    Nothing else is a unit: a pair that holds a NaN, for example, never equals another, so each would count as a person.
     """
     if isinstance(element, str | bytes):
         return str.__str__(element) if isinstance(element, str) else bytes.decode(element)
     number = real(element)
     unit = element if number is None and isinstance(element, NAMING) else number
     if unit is None or not bool(unit == unit):
-        raise ValueError("no unit")
+        raise ValueError("not a unit")
     return unit
 
 
@@ -226,7 +270,7 @@ def _summed(term: Term, code: Any, groups: NDArray[np.int64] | None, request: Su
 
 
 def _compared(values: Any, comparison: Comparison) -> Booleans:
-    """One comparison, row by row; what cannot be compared does not hold."""
+    """One comparison, row by row; it is false for values that cannot be compared."""
     rows, constant = np.asarray(values), comparison.constant
     if isinstance(constant, str):
         held = _texts(rows, comparison)

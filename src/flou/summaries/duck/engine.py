@@ -1,11 +1,11 @@
 """The embedded engine: one DuckDB in memory for all files that a process opens.
 
-To start one takes longer than many a question, and every one of them has threads of its own. A file gets a connection
-to the engine that is there; connections do not see each other's settings, and close with the rows that hold them.
+Starting an engine takes longer than many questions, and every engine has its own threads. So each file gets a
+connection to the engine that already runs. Connections do not share settings, and close with the rows that hold them.
 
-A forked child has its parent's engine in memory, but none of its threads: it would wait for them for ever, when it asks
-something and even when it ends. So the engine is given up before a fork, and each of the two starts another one when it
-opens a file; tables that are open stay with the parent.
+A forked child has its parent's engine in memory, but none of its threads: it would wait for them for ever, at its first
+question and even when it ends. So the engine is given up before a fork, and both processes start a new engine when they
+open a file. Tables that are open stay with the parent.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def connected(*, local: bool) -> DuckDBPyConnection:
-    """A connection of one's own, for files on a disk or elsewhere."""
+    """A new connection, for files on a local disk or elsewhere."""
     connection = _ENGINE.connection()
     connection.execute(f"{NO_TABLE}; {NO_AHEAD}" if local else NO_TABLE)
     return connection
@@ -64,9 +64,9 @@ def connected(*, local: bool) -> DuckDBPyConnection:
 
 @cache
 def lenient() -> str:
-    """How Parquet files with texts that are not UTF-8 are read: what is no letter becomes "?", where DuckDB can (2.0).
+    """How Parquet files with texts that are not UTF-8 are read: invalid bytes become "?", where DuckDB can do so (2.0).
 
-    By itself DuckDB would stop at such a text, and quote it.
+    By default DuckDB would stop at such a text, and quote it.
     """
     known = "SELECT 1 FROM duckdb_functions() WHERE function_name = 'read_parquet' AND list_contains(parameters, ?)"
     return f", {REPLACED}" if _ENGINE.connection().execute(known, ["utf8_validation"]).fetchone() else ""

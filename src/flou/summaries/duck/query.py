@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from flou.domain.rule import Cells
 from flou.summaries.duck.sql import EXACT, ColumnSQL, clipped_sql, floored_sql, middle, squared_sql
+from flou.summaries.moments import LARGEST_SPREAD, Spread
 from flou.summaries.request import Code, Counts, Request, Term, keys_of
 from flou.summaries.rows import free
-from flou.summaries.spread import MOST, Spread
 
 __all__ = ["LIMBS", "Query"]
 
@@ -67,7 +67,7 @@ class Query:
         self.aggregation = (", ".join(outputs), sets if keys else "")
 
     def exact(self, rows: int) -> bool:
-        """Whether the sums of so many rows are exact, in the largest group."""
+        """Whether sums over this number of rows are exact, in the largest group."""
         return rows * self._largest < (AVERAGED if self.keys else SUMMED)
 
     def _name(self, code: Code, kind: str) -> str:
@@ -101,23 +101,23 @@ class Query:
         return clipped_sql(cell, domain) if cell else f"({column.code(domain)} - {middle(domain)})"
 
     def _value(self, code: Code) -> str:
-        """A code as a DOUBLE; that of an interval from the middle of its grid."""
+        """A code as a DOUBLE; the codes of an interval count from the middle of its grid."""
         return f"CAST({self._name(code, 'c')} AS DOUBLE)"
 
     def _whole(self, code: Code) -> str:
         """A code as a DOUBLE, from 0."""
         rule = code.rule
         if isinstance(rule, Spread):
-            return f"({MOST} - {squared_sql(self._value(Code(code.column, rule.grid)), rule)})"
+            return f"({LARGEST_SPREAD} - {squared_sql(self._value(Code(code.column, rule.grid)), rule)})"
         return f"({self._value(code)} + {middle(rule)})" if isinstance(rule, Cells) else self._value(code)
 
     def _limbs(self, term: Term) -> list[tuple[str, int]]:
-        """A product of codes as whole multiples of powers of two, at most 2^bits of them each, and these powers."""
+        """A product of codes as limbs: whole multiples of powers of two, at most 2^bits each, and these powers."""
         sizes = [code.domain.size - 1 for code in term]
         if len(term) == 1:
             rule = term[0].rule
             if isinstance(rule, Spread):
-                return self._cut(squared_sql(self._value(Code(term[0].column, rule.grid)), rule), MOST, 0)
+                return self._cut(squared_sql(self._value(Code(term[0].column, rule.grid)), rule), LARGEST_SPREAD, 0)
             return self._cut(self._value(term[0]), sizes[0], -1 if isinstance(rule, Cells) else 0)
         value, other = map(self._whole, term)
         if math.prod(sizes) < EXACT:
@@ -127,7 +127,7 @@ class Query:
         return [*low, *self._cut(f"({upper} * {other})", (sizes[0] >> 16) * sizes[1], 16)]
 
     def _cut(self, value: str, largest: int, shift: int) -> list[tuple[str, int]]:
-        """Up to ``largest`` units of 2^shift, either way, in as few limbs as have so many bits, and of equal width."""
+        """Up to ``largest`` units of 2^shift, either way, in as few limbs of equal width as ``bits`` allows."""
         width = max(largest - 1, 1).bit_length()  # 2^width of them make one limb
         count = -(-width // self._bits)
         width = -(-width // count)
@@ -165,11 +165,11 @@ class Query:
         halves = sum(whole.astype(np.int64).astype(object) * 2 ** (shift + 1) for whole, shift in wholes)
         rule, rows = term[0].rule, found["n"].astype(object)
         if len(term) == 1 and isinstance(rule, Spread):
-            return np.asarray(MOST * rows - halves // 2)
+            return np.asarray(LARGEST_SPREAD * rows - halves // 2)
         centred = len(term) == 1 and isinstance(rule, Cells)
         return np.asarray((halves + rows * round(2 * middle(rule)) if centred else halves) // 2)
 
 
 def _product(term: Term) -> tuple[int, frozenset[Code]]:
-    """What a product is, whatever the order of its factors."""
+    """What identifies a product, whatever the order of its factors."""
     return len(term), frozenset(term)

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from flou.bits import SYSTEM, Bits
 from flou.errors import InvalidData
 from flou.summaries.condition import Condition, named
-from flou.summaries.duck.batches import values_in_batches
 from flou.summaries.duck.query import LIMBS, Query
-from flou.summaries.duck.select import USERS, Select
+from flou.summaries.duck.select import USERS, Select, values_in_batches
 from flou.summaries.duck.spans import holds_missing, rows_sql, spans_sql
 from flou.summaries.duck.sql import ColumnSQL, condition_sql, quoted
 from flou.summaries.keys import KeyCounts, key_of, key_sql, listed
@@ -37,10 +36,10 @@ MOST_KEYS = 62  # of one query: DuckDB marks grouping sets with as many bits
 
 
 class DuckRows(Rows):
-    """A DuckDB relation, or a SELECT in a connection of its own, which closes with these rows.
+    """A DuckDB relation, or a SELECT with its own connection, which closes with these rows.
 
     ``as_text`` says that every column is text to be read by its domain (a CSV file), ``counted`` that the number of all
-    rows is known without a look at them.
+    rows is known without reading them.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class DuckRows(Rows):
         if len({name.lower() for name in bound.columns}) < len(bound.columns):
             raise InvalidData(
                 "Two columns of the table have the same name.",
-                "A question is about a column by its name, and DuckDB compares names without regard to case.",
+                "A question names its column, and DuckDB ignores the case of names.",
                 "Rename one of them, or leave it out.",
             )
         self._alone: AbstractContextManager[Any] = nullcontext() if isinstance(relation, Select) else USERS
@@ -98,7 +97,7 @@ class DuckRows(Rows):
         return [query.placed(request, found) for request in requests]
 
     def _expected(self, requests: Sequence[Request]) -> int:
-        """Rows of the largest group, if that has half of them: a guess that spares a pass; 0 where there is none."""
+        """Rows of the largest group, if it has half of them: a guess that can save a pass; 0 without a guess."""
         if self._counted is None or not any(isinstance(request, Sums) for request in requests):
             return 0
         rows = int(self._fetched(self._counted.aggregate("count(*) AS n"))["n"][0])
@@ -122,9 +121,9 @@ class DuckRows(Rows):
         return groups, codes, counts
 
     def _coded(self, names: dict[Code, str], within: Code | None = None) -> DuckDBPyRelation | Select:
-        """Only the codes of the rows, under these names; of the one ``within`` all rows are known to be cells.
+        """Only the codes of the rows, under these names; for the code ``within``, all rows are known to be cells.
 
-        Of codes without a rule for engines there are the numbers, to be encoded by the domain itself.
+        Codes without a rule for engines are given as numbers, which the domain itself encodes.
         """
         for wanted in names:
             self.require(wanted.column)
@@ -159,7 +158,7 @@ class DuckRows(Rows):
             yield from self._in_turn(values_in_batches(self._relation.project(", ".join(map(quoted, columns)))))
 
     def _in_turn(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Batches, each of which is fetched while nobody else asks; who takes them may take a long time."""
+        """Batches, each fetched under the lock; the lock is free while the caller works on a batch."""
         while True:
             with self._alone:
                 batch = next(batches, None)
@@ -203,7 +202,7 @@ class DuckRows(Rows):
 
 
 def _batches(requests: Sequence[Request]) -> Iterator[list[Request]]:
-    """Requests in their order, as many at a time as have keys that DuckDB can tell apart in one query."""
+    """Requests in their order, in batches whose keys fit into one query of DuckDB."""
     batch: list[Request] = []
     keys: set[Code] = set()
     for request in requests:

@@ -1,7 +1,7 @@
 """Spans of codes in DuckDB's SQL: a hash table of the runs of codes that they are made of.
 
-A comparison with each span would be shorter, but DuckDB computes the code anew for each of them. Runs are as long as
-the largest power of two that divides all edges.
+A comparison with each span would be shorter, but DuckDB would compute the code again for each of them. The length of a
+run is the largest power of two that divides all edges.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MOST = 1 << 18  # runs in the table
 
 
 def rows_sql(column: ColumnSQL, domain: Domain | Rule, spans: Spans) -> str | None:
-    """Whether the code of a row lies in one of some spans, before codes are computed; None where only they can tell.
+    """Whether the code of a row lies in one of some spans, before codes are computed; None where codes are needed.
 
-    The run of a code is the code on a grid whose cells are as long as runs (``domain/units.py``). Spans that hold the
+    The run of a code is the code on a grid whose cells are as long as runs (``domain/rule.py``). Spans that hold the
     first or the last code, which rows beyond the bounds have, are left to ``spans_sql``: neither a negative cell nor
     one beyond the last is in the table. NULL and NaN count as NaN, which equals itself in DuckDB, and is in the table
-    where the spans hold the code of what is missing.
+    where the spans hold the code of missing values.
     """
     run, rule = run_of(spans), domain.rule
     if not isinstance(rule, Cells) or not spans or spans[0][0] == 0 or spans[-1][1] > rule.last:
@@ -50,7 +50,7 @@ def spans_sql(code: str, spans: Spans) -> str:
 
 
 def holds_missing(domain: Domain | Rule, spans: Spans) -> bool:
-    """Whether what is missing has a code in one of some spans."""
+    """Whether the code of missing values lies in one of some spans."""
     return any(a <= domain.missing_code < b for a, b in spans)
 
 
@@ -65,5 +65,5 @@ def _many(spans: Spans, run: int) -> bool:
 
 
 def _table(spans: Spans, run: int) -> str:
-    """The first run of each span, and the one after its last."""
+    """The first run of each span, and the run after its last."""
     return f"(VALUES {', '.join(f'({a // run}, {b // run})' for a, b in spans)}) AS spans(a, b)"

@@ -1,8 +1,8 @@
-"""Where DuckDB puts rows that do not fit into memory: a folder of its owner alone, which goes with the process.
+"""Where DuckDB puts rows that do not fit into memory: a private folder, which is removed with the process.
 
-DuckDB by itself would take the working directory, and a folder that everybody can read. This one has mode 0700 and a
-name that nobody can foresee. It is removed when the process ends. A process that is killed leaves it behind, and the
-lock on it is gone: the next process of the same user that needs such a folder finds it unlocked, and removes it.
+By default DuckDB would use the working directory, and a folder that everybody can read. This folder has mode 0700 and
+an unpredictable name. It is removed when the process ends. A process that is killed leaves it behind without its lock:
+the next process of the same user that needs a folder sees that it is unlocked, and removes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _remove(owner: int) -> None:
 
 
 def _locked(path: Path) -> IO[bytes] | None:
-    """The open file, locked until the process ends however it ends; None where another process holds it."""
+    """The open file, locked until the process ends, however it ends; None where another process holds the lock."""
     try:
         import fcntl
     except ImportError:  # Windows, which removes no file that is open
@@ -55,7 +55,7 @@ def _locked(path: Path) -> IO[bytes] | None:
 
 
 def _sweep() -> None:
-    """Remove what processes of this user have left behind that were killed."""
+    """Remove the folders that killed processes of this user have left behind."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):  # somebody else's, or gone by now
             state = folder.lstat()

@@ -7,9 +7,9 @@ Codes of intervals stay doubles, and are measured from the middle of their grid,
 times a number that makes everything beyond them infinite, they are finite or not. DuckDB decides that faster than it
 compares with both ends, and compares only in batches that have such a row.
 
-Parquet files tell the smallest and the largest value of a column, and leave NaN out. DuckDB believes them: where all
-others are below 50, it takes ``x < 50`` for true, for NaN too, so that what a row counts as would depend on the others.
-It even takes isnan(x) for false. Columns of doubles are therefore read as CASE WHEN isnan(x) THEN NaN ELSE x END, which
+Parquet files state the smallest and the largest value of a column, without NaN. DuckDB relies on them: where all other
+values are below 50, it takes ``x < 50`` as true, also for NaN, so that the code of a row would depend on other rows.
+It even takes isnan(x) as false. Columns of doubles are therefore read as CASE WHEN isnan(x) THEN NaN ELSE x END, which
 can be NaN by its own words: in conditions on the spot, and for codes in a projection of their own (``read``). It also
 works out what the smallest and the largest quotient would be, but not whether it is finite: only the cells of intervals
 that are not are compared, in the same words.
@@ -23,10 +23,11 @@ import sys
 import numpy as np
 
 from flou.domain import Domain
-from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
+from flou.domain.lookup import Lookup, Truth
+from flou.domain.rule import Cells, Rule, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
-from flou.summaries.spread import Spread
+from flou.summaries.moments import Spread
 
 __all__ = ["ColumnSQL", "clipped_sql", "condition_sql", "floored_sql", "literal", "middle", "quoted", "squared_sql"]
 
@@ -67,7 +68,7 @@ class ColumnSQL:
     def cell(self, domain: Domain | Rule, centred: bool = True) -> str | None:
         """The cell of each row from the ``middle``, or from 0, not clipped to the cells that there are; if any.
 
-        It is computed in the steps of ``domain/units.py``, none of which depends on how the engine rounds.
+        It is computed in the steps of ``domain/rule.py``, none of which depends on how the engine rounds.
         """
         number, rule = self.number_read(), domain.rule
         if not isinstance(rule, Cells) or rule.size == 1 or number is None:
@@ -117,7 +118,7 @@ class ColumnSQL:
         """What rows are grouped by: their code in few bits, or their place in a list, which ``coded`` makes a code.
 
         DuckDB looks up places once for every entry of a dictionary of texts, and then groups by these entries, as long
-        as nothing but functions that cannot fail stands around the column.
+        as only functions that cannot fail are applied to the column.
         """
         kind = next(name for name in ("UTINYINT", "USMALLINT", "INTEGER") if domain.size - 1 <= _WHOLE[name][1])
         return self._place(domain) or f"CAST({self.code(domain, cell)} AS {kind})"
@@ -213,7 +214,7 @@ class ColumnSQL:
         return self.name if self.kind == "VARCHAR" else None
 
     def comparison(self, comparison: Comparison) -> str:
-        """Whether each row compares so; never NULL."""
+        """Whether the comparison holds for each row; never NULL."""
         constant = comparison.constant
         if isinstance(constant, str):
             test = f"{self.text} {_SIGNS[comparison.operator]} {literal(constant)}"
@@ -234,7 +235,7 @@ class ColumnSQL:
 
 
 def condition_sql(condition: Condition, columns: dict[str, ColumnSQL]) -> str:
-    """A condition whose columns are known to be there."""
+    """A condition whose columns are known to exist."""
     if isinstance(condition, Both | Either):
         word = "AND" if isinstance(condition, Both) else "OR"
         return f"({condition_sql(condition.left, columns)} {word} {condition_sql(condition.right, columns)})"
@@ -245,7 +246,7 @@ def condition_sql(condition: Condition, columns: dict[str, ColumnSQL]) -> str:
 
 
 def _compared(x: str, comparison: Comparison, whole: tuple[int, int] | None) -> str:
-    """A comparison of numbers, exact; NULL where there is none, and false for NaN."""
+    """An exact comparison of numbers; NULL where there is no number, and false for NaN."""
     stated = fitted(comparison, whole)
     present = "" if whole else f" AND {x} <= {_double(math.inf)}"
     if isinstance(stated, bool):
@@ -258,7 +259,7 @@ def _nan_by_its_words(x: str) -> str:
 
 
 def middle(domain: Domain | Rule) -> float:
-    """Of the codes of a grid: whole, or a half."""
+    """The middle of the codes of a grid: whole, or a half."""
     return domain.rule.last / 2
 
 
@@ -291,7 +292,7 @@ def _wholes(x: str, rule: Wholes, otherwise: str) -> str:
 
 
 def squared_sql(cell: str, spread: Spread) -> str:
-    """What the ``Spread`` of a cell from the ``middle`` lacks to the most, a whole DOUBLE."""
+    """The largest ``Spread`` minus that of a cell, which counts from the ``middle``: a whole DOUBLE."""
     apart = middle(spread.grid) - spread.middle
     place = f"({cell} + {_double(apart)})" if apart else cell
     return f"FLOOR({place} * {place} * {_double(spread.scale)} + {_double(0.5)})"
@@ -303,12 +304,12 @@ def floored_sql(x: str, unit: float) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name of a column, whatever it is made of."""
+    """The name of a column in quotes, whatever its characters."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """A text, whatever it is made of."""
+    """A text in quotes, whatever its characters."""
     return "'" + text.replace("'", "''") + "'"
 
 

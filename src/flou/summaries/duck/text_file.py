@@ -2,13 +2,13 @@ r"""CSV files as rows of text: one declared rule for every line, so that no line
 
 DuckDB would look at the values to guess separators, quotes and types, and stop at a line that does not fit. Here only
 the header is looked at: it holds the names of the columns, which are public, and with them the separator (a tab in
-``.tsv`` files, otherwise that of comma, semicolon, tab and bar which makes most names). Everything else is fixed:
+``.tsv`` files, otherwise the one of comma, semicolon, tab and bar that gives the most names). Everything else is fixed:
 
     line         ends as the header does, with \n or \r\n, outside of quotes; files are UTF-8, plain or gzip
     quotes       "..." as in RFC 4180, "" for one inside; separators and ends of lines in quotes are text
-    short line   the cells that are not there are NULL
+    short line   missing cells are NULL
     long line    the cells beyond the header are left out
-    empty cell   NULL, in quotes too; an empty line is no row, unless there is one column
+    empty cell   NULL, in quotes too; an empty line is not a row, unless there is one column
     number       a cell that reads as one ("12", " 1e3 ", "1_000", "inf"); any other ("x", "1,000") is NULL, and so is
                  the text "nan"; whole numbers are exact however large, others are doubles
     truth        true and false, in any case, and the numbers 1 and 0
@@ -41,19 +41,19 @@ _DIALECT = (
 
 
 def text_sql(files: list[str], escaped: list[str]) -> str:
-    """The SELECT of all rows of files that have the same header; ``escaped`` are their names as DuckDB is told them."""
+    """The SELECT of all rows of files that have the same header; ``escaped`` are their names as DuckDB reads them."""
     headers = {_header(file) for file in files}
     if len(headers) > 1:
         raise InvalidData(
             "The files do not have the same header.",
-            "They are read as one table, whose columns have one name each.",
+            "They are read as one table, and each column of a table has one name.",
             "Open them one by one, or give them the same columns in the same order.",
         )
     end, separator, names = headers.pop()
     if not names or "" in names or len({name.lower() for name in names}) < len(names):
         raise InvalidData(
             "The first line of a text file must name every column, each name once, whatever its case.",
-            "Columns are found by their names, which DuckDB compares without regard to case.",
+            "Columns are looked up by name, and DuckDB ignores the case of names.",
             "Write a header, for example age,salary.",
         )
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
@@ -84,6 +84,6 @@ def _first_line(file: str, separator: str) -> tuple[str, ...]:
 
 
 def _opened(file: str) -> TextIO:
-    """Python decodes more than the first line: what is not UTF-8 further down is none of the header's business."""
+    """The first line alone: Python decodes further, and bytes below it that are not UTF-8 must not matter."""
     opened = gzip.open if file.lower().endswith(".gz") else open
     return cast(TextIO, opened(file, "rt", encoding="utf-8-sig", errors="surrogateescape", newline=""))

@@ -17,11 +17,12 @@ import narwhals as nw
 import numpy as np
 
 from flou.domain import Domain
-from flou.domain.rule import Cells, Lookup, Rule, Truth, Wholes
+from flou.domain.lookup import Lookup, Truth
+from flou.domain.rule import Cells, Rule, Wholes
 from flou.summaries.condition import FUNCTIONS, Both, Comparison, Condition, Either, Negation, fitted
 from flou.summaries.edges import ends
 from flou.summaries.keys import LARGEST
-from flou.summaries.spread import MOST, Spread
+from flou.summaries.moments import LARGEST_SPREAD, Spread
 
 __all__ = ["ColumnExpression", "condition_expression", "place"]
 
@@ -52,7 +53,7 @@ class ColumnExpression:
             cell = self.code(rule.grid).cast(nw.Float64())
             middle = cell - nw.lit(rule.middle)
             square = (middle * middle * nw.lit(rule.scale) + nw.lit(0.5)).floor()
-            return nw.lit(MOST, nw.Int64()) - square.cast(nw.Int64())
+            return nw.lit(LARGEST_SPREAD, nw.Int64()) - square.cast(nw.Int64())
         if self.kind == nw.Boolean:
             no, yes = rule.encode(np.array([False, True])).tolist()
             return _chosen([(self._column, yes), (~self._column, no)], missing)
@@ -122,7 +123,7 @@ class ColumnExpression:
         return number == nw.lit(float(value)) if number is not None and int(float(value)) == value else None
 
     def _looked_up(self, rule: Lookup) -> nw.Expr:
-        """Blocks of tests, of which at most one finds something: the others add nothing."""
+        """Blocks of tests, of which at most one succeeds: the others add nothing."""
         cases = [(test, code) for code, test in enumerate(map(self._same, rule.values)) if test is not None]
         missing = rule.missing_code
         blocks = [
@@ -153,11 +154,11 @@ class ColumnExpression:
         return nw.when(whole).then(inside.cast(nw.Int64()))
 
     def _never(self) -> nw.Expr:
-        """False for every row; a constant would be false once."""
+        """False for every row; a constant would give a single row."""
         return self._column.is_null() & ~self._column.is_null()
 
     def comparison(self, comparison: Comparison) -> nw.Expr:
-        """Whether each row compares so; never NULL."""
+        """Whether the comparison holds for each row; never NULL."""
         function, constant = FUNCTIONS[comparison.operator], comparison.constant
         if isinstance(constant, str):
             text = self._text()
@@ -178,7 +179,7 @@ class ColumnExpression:
 
 
 def condition_expression(condition: Condition, columns: dict[str, ColumnExpression]) -> nw.Expr:
-    """A condition whose columns are known to be there."""
+    """A condition whose columns are known to exist."""
     if isinstance(condition, Both):
         return condition_expression(condition.left, columns) & condition_expression(condition.right, columns)
     if isinstance(condition, Either):
@@ -193,7 +194,7 @@ def _read(text: nw.Expr) -> nw.Expr:
     """The text of a decimal of any size as a Float64: databases stop at one that is too large or too small for it.
 
     More digits than LONGEST change nothing but the rounding; without a point among them, the number is beyond all
-    doubles. What is no decimal, such as an amount of money, is NULL.
+    doubles. What is not a decimal, such as an amount of money, is NULL.
     """
     head = text.str.slice(0, LONGEST)
     number = nw.when(head.str.contains(DECIMAL)).then(head).cast(nw.Float64())
@@ -216,7 +217,7 @@ def _grid(x: nw.Expr, rule: Cells | Wholes) -> nw.Expr:
 
 
 def _cell(x: nw.Expr, rule: Cells) -> nw.Expr:
-    """The rule of ``domain/units.py``."""
+    """The rule of ``domain/rule.py``."""
     units = rule.units
     assert units is not None
     if units.near_zero:

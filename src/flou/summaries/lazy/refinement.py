@@ -4,7 +4,7 @@ Rule       with c_1 < ... < c_m the doubles at which the cell of some grid chang
            of them it reaches, 0 to m; what is missing has the place m + 1
 Why        cells never decrease as numbers grow, so that all of them are constant from c_i up to c_(i+1): at place i
            the cells are those of c_i, at place 0 the first ones, and at the last place those of what is missing
-Numerics   cuts are found among the doubles, by bisection with the grid's own rule; a place takes comparisons only
+Numerics   cuts are exact doubles, by bisection with the grid's own rule; a place takes comparisons only
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_PLACES = 1 << 9
 
 @dataclass(frozen=True)
 class Refinement:
-    """A column, cut wherever one of some grids is."""
+    """A column, cut wherever one of several grids is cut."""
 
     column: str
     grids: tuple[Domain | Rule, ...]
@@ -49,7 +49,7 @@ class Refinement:
 
 
 def merged(keys: Iterable[Code]) -> list[tuple[Code, ...]]:
-    """The keys, those together that a refinement can stand for: small grids of one column."""
+    """The keys, where small grids of one column are replaced by their refinement."""
     groups: dict[object, list[Code]] = {}
     for key in keys:
         small = isinstance(key.rule, Cells) and key.rule.cells <= FEW_CELLS
@@ -65,5 +65,5 @@ def most_places(group: Iterable[Code]) -> int:
 
 @lru_cache(maxsize=1024)
 def _cuts(grid: Rule) -> tuple[float, ...]:
-    """The smallest double of each cell but the first."""
+    """The smallest double of each cell except the first."""
     return tuple(edges(grid, np.arange(1, grid.size)))

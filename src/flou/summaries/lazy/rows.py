@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.bits import SYSTEM, Bits
+from flou.domain.column import masked
 from flou.errors import InvalidData
-from flou.summaries.array.columns import masked
 from flou.summaries.condition import Condition, named
 from flou.summaries.duck.spans import run_of
 from flou.summaries.keys import Key, KeyCounts, key_of, listed
@@ -162,7 +162,7 @@ def _plain_names(names: Sequence[str], engine: str) -> dict[str, str]:
 
 
 def _held(key: nw.Expr, spans: Spans) -> nw.Expr:
-    """Whether a code lies in one of some spans, by the runs that they are made of: an engine may compute the code anew
+    """Whether a code lies in one of some spans, by the runs that they are made of: an engine may compute the code again
     for each comparison.
     """
     run = run_of(spans)
@@ -172,11 +172,11 @@ def _held(key: nw.Expr, spans: Spans) -> nw.Expr:
 
 
 def _require_exact_texts(native: Any, engine: str) -> None:
-    """Refuse databases that take two spellings for one text: they would show that of one row."""
+    """Refuse databases that treat two spellings as one text: they would show the spelling of one row."""
     if engine == "ibis" and native.get_backend().name in ("mysql", "mssql"):
         raise InvalidData(
             "Keys cannot be selected in databases that compare texts without regard to case.",
-            "Of several spellings they would show the one of a single row.",
+            "Of several spellings of a key, the database would show the spelling of a single row.",
             "Read the table with DuckDB, Polars or Spark, or declare the categories.",
         )
 
@@ -187,7 +187,7 @@ def _fetched(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def _capped(native: Any, unit: str, rows: int, engine: str, taken: Sequence[str], bits: Bits) -> Any:
-    """At most so many random rows of every unit, in the words of each engine; where it takes a seed, a secret one."""
+    """At most ``rows`` random rows of every unit, as each engine expresses it; a seed is secret."""
     seed = int(keyed(bits).words(1)[0]) >> 1
     rank, draw = (free(name, taken) for name in ("flou_rank", "flou_draw"))
     if engine == "polars":
@@ -210,7 +210,7 @@ def _capped(native: Any, unit: str, rows: int, engine: str, taken: Sequence[str]
         ranked = ranked.mutate(**{rank: ibis.row_number().over(window)})
         return ranked.filter(ranked[rank] < rows).drop(rank, draw)
     raise InvalidData(
-        f"The number of rows a unit has cannot be capped on engine {engine!r}.",
+        f"The number of rows per unit cannot be capped on engine {engine!r}.",
         "Without the cap one person could move the answer by more than is stated.",
         "Use DuckDB, Polars, Spark, Ibis, or a table in memory.",
     )

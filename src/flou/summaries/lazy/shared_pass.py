@@ -81,7 +81,7 @@ class Pass:
 
     @cached_property
     def groups(self) -> int:
-        """At most so many groups have rows."""
+        """The largest number of groups that can have rows."""
         columns: dict[str, list[Rule]] = {}
         for key in self.keys:
             columns.setdefault(key.column, []).append(key.rule)

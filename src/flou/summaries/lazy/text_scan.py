@@ -1,8 +1,8 @@
 """Text files that another engine reads lazily: refused before a row is read.
 
-Polars and DuckDB read a CSV or JSON file by types that they guess from its first rows or are told, and stop at a cell
-that does not fit, whoever asks. That a question fails would then say that such a cell is there. The plan of a lazy
-frame names its scans, whatever the files hold: who is refused depends on no value.
+Polars and DuckDB read a CSV or JSON file by types that are given or that they guess from its first rows, and stop at a
+cell that does not fit. A question that fails would then reveal that such a cell exists. The plan of a lazy frame names
+its scans, whatever the files hold: whether a frame is refused depends on no value.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Domain, Schema
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.distribution.distribution_fit import EcdfFit, HistogramFit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
-from flou.parameters import integer, is_number, shown
+from flou.parameters import checked_text, integer, is_number, shown
 
 __all__ = ["Ecdf", "Histogram"]
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Domain, Schema, require_numbers
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits, numbers
 from flou.joint.estimators.distribution.distribution_fit import no_rows
@@ -34,7 +34,7 @@ from flou.joint.estimators.distribution.quantiles_fit import QuantilesFit, ranks
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
-from flou.parameters import Number, integer, is_number, open_probability, shown
+from flou.parameters import Number, checked_text, integer, is_number, open_probability, shown
 from flou.parameters import exact as rational
 
 __all__ = ["Quantiles"]

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidData
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
-from flou.parameters import integer
+from flou.parameters import checked_text, integer
 
 __all__ = ["VectorSum", "VectorSumFit"]
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.likelihood.cholesky import Cholesky
@@ -43,7 +43,7 @@ from flou.joint.estimators.likelihood.raw_moments import RawMoments
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
-from flou.parameters import choice, integer, is_number, shown
+from flou.parameters import checked_text, choice, integer, is_number, shown
 
 __all__ = ["MaximumLikelihood"]
 

@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
-from flou.domain.table import checked_text
 from flou.errors import InvalidParameter
-from flou.parameters import shown
+from flou.parameters import checked_text, shown
 
 __all__ = ["LikelihoodModel", "model_of", "register_model"]
 

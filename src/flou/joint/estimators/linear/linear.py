@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import level_places
 from flou.joint.estimators.design.design import Design
@@ -34,7 +34,7 @@ from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.party_rows import Batch, PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
-from flou.parameters import choice
+from flou.parameters import checked_text, choice
 
 __all__ = ["COVARIANCES", "LinearRegression"]
 

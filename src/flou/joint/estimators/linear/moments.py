@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column
 from flou.joint.estimators.design.design import checked_schema
@@ -29,7 +29,7 @@ from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
 from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
 from flou.joint.estimators.tabled_fit import TabledFit
-from flou.parameters import Number, open_probability, shown
+from flou.parameters import Number, checked_text, open_probability, shown
 
 __all__ = ["Moments", "MomentsFit"]
 

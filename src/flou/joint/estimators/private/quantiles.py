@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Domain, Integers, Interval, Schema, require_numbers
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_table
 from flou.guarantee import Guarantee
 from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits
 from flou.joint.estimators.party_rows import PartyRows
@@ -32,7 +32,7 @@ from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.registry import registered
 from flou.mechanisms.quantiles.records import CellCounts
 from flou.mechanisms.quantiles.tree import Tree
-from flou.parameters import Number, Relation, integer
+from flou.parameters import Number, Relation, checked_text, integer
 
 __all__ = ["PrivateQuantiles"]
 

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from flou.domain import Interval
-from flou.domain.units import MOVED, Units
+from flou.domain.rule import MOVED, Units
 from flou.errors import InvalidParameter
 
 GRIDS = [

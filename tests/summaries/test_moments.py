@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from flou.domain import Categories, Integers, Interval
 from flou.summaries import Code, MomentGrid, rows_of
-from flou.summaries.moments import OF_MEANS, OF_TOTALS
-from flou.summaries.spread import LARGEST, STEPS, Spread
+from flou.summaries.moments import OF_MEANS, OF_TOTALS, SPREAD_CELLS, STEPS, Spread
 from summaries.engines import SPECIAL, Made
 
 CELLS = st.sampled_from([OF_MEANS, OF_TOTALS])
@@ -40,7 +39,7 @@ def asked(cells):
 
 def spread_of(cells, places):
     """The spread of cells: of at most 2^26 of them."""
-    return asked(cells).of(np.array(places) >> max(bits(cells) - bits(LARGEST), 0))
+    return asked(cells).of(np.array(places) >> max(bits(cells) - bits(SPREAD_CELLS), 0))
 
 
 def coordinates(cells, places):
@@ -61,7 +60,7 @@ def places(draw, count=1, inside=0):
 def test_nearest(where):
     """The spread is a nearest whole number to 2^18 t (1 - t) at the middle of the cell of a grid of at most 2^26."""
     cells, [cell] = where
-    coarse = min(cells, LARGEST)
+    coarse = min(cells, SPREAD_CELLS)
     found, t = int(spread_of(cells, [cell])[0]), Fraction(2 * (cell * coarse // cells) + 1, 2 * coarse)
     assert abs(found - STEPS * t * (1 - t)) <= Fraction(1, 2)
     assert 0 <= found < Spread(Interval(0, 1).fine(bits(coarse))).size
@@ -73,7 +72,7 @@ def test_error(where):
     cells, [cell] = where
     unit = grid_of(cells).unit
     t, found = Fraction(2 * cell + 1, unit), int(spread_of(cells, [cell])[0]) * (unit // STEPS)
-    assert abs(found - unit * t * (1 - t)) <= Fraction(unit, 2 * STEPS) + Fraction(unit, 2 * LARGEST)
+    assert abs(found - unit * t * (1 - t)) <= Fraction(unit, 2 * STEPS) + Fraction(unit, 2 * SPREAD_CELLS)
 
 
 @pytest.mark.parametrize("cells", [OF_MEANS, OF_TOTALS])

@@ -10,12 +10,12 @@ from flou.guarantee import PureDP
 from flou.mechanisms.mechanism import Mechanism
 from flou.parameters import Number, Relation, choice, number
 
-__all__ = ["Selection"]
+__all__ = ["SelectionMechanism"]
 
 
 @dataclass(frozen=True, repr=False)
-class Selection(Mechanism):
-    """The parameters that permute-and-flip and noisy max share."""
+class SelectionMechanism(Mechanism):
+    """The parameters that these mechanisms share."""
 
     sensitivity: Fraction
     epsilon: Fraction
@@ -38,7 +38,7 @@ class Selection(Mechanism):
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """What a mechanism checks on top."""
+        """Further checks of a mechanism."""
 
     @property
     def rate(self) -> Fraction:

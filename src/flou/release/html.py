@@ -10,8 +10,8 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
+from flou.release.digits import cost_line
 from flou.release.entries import Entry, entries, worth_drawing
-from flou.release.price import cost_line
 from flou.render.axis import Scale
 
 if TYPE_CHECKING:

@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from flou.release.digits import place_of
+from flou.release.digits import cost_line, place_of
 from flou.release.entries import Entry, entries, worth_drawing
-from flou.release.layout import Layout
-from flou.release.price import cost_line
+from flou.release.uncertainty import LEVEL, Curve
 from flou.render import BandMark, BarMark, BoxMark, CellMark, IntervalMark, LineMark, PointMark, RuleMark
 from flou.render.axis import Lanes, Scale, width_of
 from flou.render.picture import WIDE, Mark, Of, Panel, Picture
 
 if TYPE_CHECKING:
     from flou.release.release import Release
-    from flou.release.uncertainty import Curve
 
-__all__ = ["picture_of"]
+__all__ = ["Layout", "picture_of"]
 
-LEVEL = 0.95
+Kind: TypeAlias = Literal["values", "units", "coefficients", "bins", "curve", "quantiles", "boxes", "matrix", "table"]
 BOTH: tuple[Of, Of] = ("population", "data")  # the wider one lies behind
 PANELS, LANES, CELLS = 100, 400, 1600  # that are drawn, at the most
 FEW, MANY = 20, 60  # quantiles that have a lane each, and lanes of full height
@@ -34,6 +32,21 @@ BARS = 40  # bins whose intervals can be told apart
 TALL, LOW = 240.0, 110.0  # pixels of a panel, alone and beside others
 LONGEST = 18  # digits of a number
 ALIKE = 10  # times as large, and coefficients still share an axis
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Groups one after the other, and in each of them the same entries; everything here is public.
+
+    ``kind`` says what the entries are: ``"values"`` with a name each; ``"units"``, values that have units of their own;
+    ``"coefficients"``, an intercept and slopes; counts of ``"bins"``; points of a ``"curve"``; ``"quantiles"``; the
+    five quantiles of ``"boxes"``; a ``"matrix"`` of columns by columns; or a ``"table"`` of rows by columns.
+    """
+
+    kind: Kind
+    groups: tuple[str, ...] | None = None  # of a matrix or a table, the rows; None where nothing is grouped
+    names: tuple[str, ...] = ()  # of the entries of one group
+    places: tuple[float, ...] = ()  # where they are: the edges of bins, the points of a curve, probabilities
 
 
 def picture_of(release: Release) -> Picture | None:
@@ -82,9 +95,8 @@ def _panels(release: Release, lines: list[Entry], whose: str) -> tuple[list[Pane
     if layout.kind == "boxes":
         return [_boxes(groups, titles, column)], ""
     if layout.kind == "bins":
-        scale = Scale.around(
-            worth_drawing(lines), "" if several else "rows" if release.is_counts else "share", zero=True
-        )
+        name = "" if several else "rows" if release.is_counts else "share"
+        scale = Scale.around(worth_drawing(lines), name, zero=True)
         across = Scale(layout.places[0], layout.places[-1], "" if several else column)
         panels = [_histogram(*one, layout.places, across, scale) for one in zip(groups, titles, strict=True)]
         return panels, "bin by bin"
@@ -101,37 +113,23 @@ def _panels(release: Release, lines: list[Entry], whose: str) -> tuple[list[Pane
 
 def _number(line: Entry, whose: str) -> Panel:
     """Two lanes: these rows, and the population."""
-    marks: list[Mark] = [
-        IntervalMark(*line.data, at=0, of="data"),
-        IntervalMark(*line.population, at=1, of="population"),
-    ]
+    marks: list[Mark] = [IntervalMark(*line.data, 0, "data"), IntervalMark(*line.population, 1, "population")]
     marks += [PointMark(line.value, lane, _told(line)) for lane in (0, 1)]
     names, texts = (whose, "population"), (line.between(line.data), line.between(line.population))
     return Panel(Scale.around(line.numbers), Lanes(names, texts, 32.0), tuple(marks))
 
 
 def _lanes(
-    lines: Sequence[Entry],
-    names: Sequence[str],
-    axis: Scale,
-    title: str = "",
-    *,
-    bars: bool = False,
-    zero: bool = False,
+    lines: Sequence[Entry], names: Sequence[str], axis: Scale, title: str = "", bars: bool = False, rule: bool = False
 ) -> Panel:
     """A lane for each value: its name, a bar or a dot with its intervals, and the number."""
     lines = lines[:LANES]
     pitch = (18.0 if title else 24.0) * min(1.0, max(MANY / len(lines), 0.25))
-    marks: list[Mark] = [RuleMark(0.0)] if zero else []
+    marks: list[Mark] = [RuleMark(0.0)] if rule else []
     for i, line in enumerate(lines):
         if line.is_number:
-            mark = (
-                BarMark((0.0, line.value), (i - 0.36, i + 0.36), _told(line))
-                if bars
-                else PointMark(line.value, i, _told(line))
-            )
-            both = _intervals(line, i)
-            marks += [mark, *both] if bars else [*both, mark]
+            both, bar = _intervals(line, i), BarMark((0.0, line.value), (i - 0.36, i + 0.36), _told(line))
+            marks += [bar, *both] if bars else [*both, PointMark(line.value, i, _told(line))]
     texts = tuple(map(_text, lines))
     return Panel(axis, Lanes(tuple(names[: len(lines)]), texts, pitch), tuple(marks), title)
 
@@ -180,13 +178,8 @@ def _distribution(curve: Curve, column: str, several: bool) -> Panel:
         marks.append(BandMark.steps(x, low, high, of, jumps=curve.jumps))
     marks.append(LineMark.steps(x, values))
     across = Scale(x[0], x[-1] if x[-1] > x[0] else x[0] + 1, "" if several else column)
-    return Panel(
-        across,
-        Scale(0.0, 1.0, "" if several else "share of rows"),
-        tuple(marks),
-        curve.name,
-        LOW if several else TALL,
-    )
+    share, tall = Scale(0.0, 1.0, "" if several else "share of rows"), LOW if several else TALL
+    return Panel(across, share, tuple(marks), curve.name, tall)
 
 
 def _boxes(groups: Sequence[Sequence[Entry]], names: Sequence[str], column: str) -> Panel:
@@ -216,7 +209,7 @@ def _own_units(lines: Sequence[Entry], coefficients: bool) -> list[Panel]:
         slopes = coefficients and i == 1
         for some in [part] if alike else [[line] for line in part]:
             axis = Scale.around(worth_drawing(some) or [0.0], zero=slopes)
-            panels.append(_lanes(some, [line.label for line in some], axis, zero=slopes))
+            panels.append(_lanes(some, [line.label for line in some], axis, rule=slopes))
     return panels
 
 

@@ -40,7 +40,7 @@ def test_help_teaches(arguments):
     text = plain(result.output)
     for words in (
         "statistics on confidential data",
-        "Every answer comes with its privacy cost, proved, and its error, known.",
+        "Every answer comes with its proved privacy cost and with an interval for its error.",
         "Where to start",
         "flou demo --epsilon 0.1",
         "--version",

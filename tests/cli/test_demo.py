@@ -23,7 +23,7 @@ from flou.release.entries import entries
 from flou.reproduce.salaries import DECILES, made_staff
 
 PNG = b"\x89PNG\r\n\x1a\n"
-MISSED = re.compile(r"(\d+) of (\d+) intervals hold the truth")
+MISSED = re.compile(r"(\d+) of (\d+) intervals contain the true value")
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_installed_command(tmp_path):
     text = plain(done.stdout.decode())
     for words in (
         "A made-up table of 5,000 employees.",
-        "Epsilon is the price of an answer",
+        "Epsilon is the privacy cost of an answer",
         "95 % interval",
         "62,507",  # the true mean of this table
         "34,902",  # its lowest decile
@@ -146,9 +146,9 @@ def test_an_interval_that_misses_is_called_so(monkeypatch, seeded):
     held, all_of_them = map(int, MISSED.search(text).groups())
     assert (text.count(" held "), text.count(" missed ")) == (held, all_of_them - held)
     seeded()
-    first = cli.demo.STEPS[0]
-    wrong = cli.demo.Step(first.asked, first.code, first.tenths, lambda staff: [len(staff["age"]) + 1000])
-    monkeypatch.setattr(cli.demo, "STEPS", (wrong, *cli.demo.STEPS[1:]))
+    first = cli.demo.QUESTIONS[0]
+    wrong = cli.demo.DemoQuestion(first.asked, first.code, first.tenths, lambda staff: [len(staff["age"]) + 1000])
+    monkeypatch.setattr(cli.demo, "QUESTIONS", (wrong, *cli.demo.QUESTIONS[1:]))
     text = RUNNER.invoke(cli.app, ["demo", "--rows", "3000"]).stdout
     assert re.search(r"4,000 +missed", text)
     assert MISSED.search(text)[1] == str(held - 1)

@@ -149,7 +149,7 @@ def test_the_help_names_every_statistic():
     [
         ((), "needs 'formula'"),
         (("--estimator", "lasso"), "estimator must be one of"),
-        (("--formula", "y ~ x1", "--columns", "y"), "has no choice 'columns'"),
+        (("--formula", "y ~ x1", "--columns", "y"), "has no setting 'columns'"),
         (("--formula", "y ~ x1", "--covariance", "HC9"), "covariance must be one of"),
         (("--formula", "y ~ x1", "--set", "covarince=HC3"), "Perhaps 'covariance' was meant"),
         (("--formula", "y ~ x1", "--set", "HC3"), "--set must be a name and a value"),
@@ -159,7 +159,7 @@ def test_the_help_names_every_statistic():
         (("--formula", "y ~ x1", "--dropouts", "1"), "dropouts"),
         (("--formula", "y ~ x1", "--expires", "soon"), "expires must be a date"),
         (("--formula", "y ~ x1", "--out", "plan.txt"), "--out must end in .toml"),
-        (("--formula", "y ~ x1", "--out", "roster.toml"), "another file than those that are read"),
+        (("--formula", "y ~ x1", "--out", "roster.toml"), "another file than the inputs"),
         (("--formula", "y ~ x1", "--roster", "nothing.toml"), "nothing.toml"),
     ],
 )
@@ -289,7 +289,7 @@ def test_a_policy_refuses(planned, policy, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--plan", "plan.toml", "--hash", "00"), "not the plan that you asked for"),
+        (("--plan", "plan.toml", "--hash", "00"), "not the hash that you passed"),
         (("--plan", "plan.toml", "--key", "roster.toml"), "cannot be used"),
         (("--plan", "plan.toml", "--key", "d.key"), "does not list 'd' with this key"),
         (("--plan", "plan.toml", "--data", "roster.toml"), "roster.toml"),

@@ -225,12 +225,12 @@ def test_groups_that_are_not_public(run, folder, undeclared):
     ("arguments", "words"),
     [
         (["--ask", "mean age by department"], "The groups of 'department' are not public"),
-        (["--ask", "keys department"], "--delta must be given exactly when keys are asked for"),
-        (["--ask", "count", "--delta", "1e-8"], "--delta must be given exactly when keys are asked for"),
+        (["--ask", "keys department"], "--delta must be given exactly when a question asks for keys"),
+        (["--ask", "count", "--delta", "1e-8"], "--delta must be given exactly when a question asks for keys"),
         (["--ask", "keys department", "--delta", "2"], "delta"),
         (["--ask", "keys nothing", "--delta", "1e-8"], "There is no column 'nothing'"),
         (["--ask", "keys department", "--delta", "1e-8", "--budget", "0.5"], "remaining epsilon 0.5"),
-        ([*asking("keys department", "keys department"), "--delta", "1e-8"], "of a column once"),
+        ([*asking("keys department", "keys department"), "--delta", "1e-8"], "each column is asked for its keys once"),
     ],
 )
 def test_refusals_about_keys(run, undeclared, arguments, words):
@@ -305,7 +305,7 @@ def test_the_data_are_never_overwritten(run, folder):
         text = refused(run("--ask", "count", "--epsilon", "1", "--json", "link.json"))
     finally:
         (folder / "link.json").unlink()
-    assert "another file than those that are read" in text
+    assert "another file than the inputs" in text
 
 
 def test_paid_answers_are_not_lost(run, folder, monkeypatch):
@@ -349,6 +349,6 @@ def test_help_teaches():
         '--ask "mean salary by department"',
         "histogram C [bins]",
         "--split 2,1",
-        "first: say what is public",
+        "first: state what is public",
     ):
         assert words in text

@@ -18,7 +18,8 @@ from flou.release import Layout
 from flou.release.entries import entries
 from flou.release.picture import picture_of
 from flou.release.uncertainty import Uncertainty
-from flou.render import Axis, Band, Bar, Box, Cell, Interval, Lanes, Line, Point, Rule
+from flou.render import BandMark, BarMark, BoxMark, CellMark, IntervalMark, LineMark, PointMark, RuleMark
+from flou.render.axis import Lanes, Scale
 from flou.render.svg import figure
 from flou.report import page
 from release.conftest import LABELS
@@ -61,30 +62,30 @@ def drawn(table):
 
 # what a picture of each holds: panels, and marks of each kind
 HOLDS = {
-    "number": (1, {Interval: 2, Point: 2}),
-    "count": (1, {Interval: 2, Point: 2}),
-    "groups": (1, {Interval: 8, Point: 4}),
-    "sizes": (1, {Interval: 8, Bar: 4}),
-    "categories": (1, {Interval: 8, Bar: 4}),
-    "bins": (1, {Interval: 24, Bar: 12}),
-    "many bins": (1, {Band: 2, Bar: 80}),
-    "whole numbers": (1, {Band: 2, Bar: 101}),
-    "bins by group": (4, {Interval: 48, Bar: 24}),
-    "categories by group": (4, {Interval: 32, Bar: 16}),
-    "density": (1, {Band: 2, Line: 1}),
-    "deciles": (1, {Interval: 18, Point: 9}),
-    "percentiles": (1, {Band: 2, Line: 1}),
-    "deciles by group": (4, {Interval: 72, Point: 36}),
-    "box": (1, {Box: 1, Interval: 10}),
-    "boxes": (1, {Box: 4, Interval: 40}),
-    "ecdf": (1, {Band: 2, Line: 1}),
-    "ecdf by group": (4, {Band: 8, Line: 4}),
-    "ecdf of whole numbers": (1, {Band: 2, Line: 1}),
-    "correlation": (1, {Cell: 4}),
-    "covariance": (1, {Cell: 4}),
-    "regression": (2, {Interval: 4, Point: 2, Rule: 1}),
-    "drowned regression": (2, {Interval: 4, Point: 2, Rule: 1}),
-    "bounds": (1, {Interval: 4, Point: 2}),
+    "number": (1, {IntervalMark: 2, PointMark: 2}),
+    "count": (1, {IntervalMark: 2, PointMark: 2}),
+    "groups": (1, {IntervalMark: 8, PointMark: 4}),
+    "sizes": (1, {IntervalMark: 8, BarMark: 4}),
+    "categories": (1, {IntervalMark: 8, BarMark: 4}),
+    "bins": (1, {IntervalMark: 24, BarMark: 12}),
+    "many bins": (1, {BandMark: 2, BarMark: 80}),
+    "whole numbers": (1, {BandMark: 2, BarMark: 101}),
+    "bins by group": (4, {IntervalMark: 48, BarMark: 24}),
+    "categories by group": (4, {IntervalMark: 32, BarMark: 16}),
+    "density": (1, {BandMark: 2, LineMark: 1}),
+    "deciles": (1, {IntervalMark: 18, PointMark: 9}),
+    "percentiles": (1, {BandMark: 2, LineMark: 1}),
+    "deciles by group": (4, {IntervalMark: 72, PointMark: 36}),
+    "box": (1, {BoxMark: 1, IntervalMark: 10}),
+    "boxes": (1, {BoxMark: 4, IntervalMark: 40}),
+    "ecdf": (1, {BandMark: 2, LineMark: 1}),
+    "ecdf by group": (4, {BandMark: 8, LineMark: 4}),
+    "ecdf of whole numbers": (1, {BandMark: 2, LineMark: 1}),
+    "correlation": (1, {CellMark: 4}),
+    "covariance": (1, {CellMark: 4}),
+    "regression": (2, {IntervalMark: 4, PointMark: 2, RuleMark: 1}),
+    "drowned regression": (2, {IntervalMark: 4, PointMark: 2, RuleMark: 1}),
+    "bounds": (1, {IntervalMark: 4, PointMark: 2}),
 }
 every_kind = pytest.mark.parametrize("kind", HOLDS)
 
@@ -105,7 +106,7 @@ def test_marks(drawn, kind):
     assert picture.note == ""
     words = " ".join(words for _, words in picture.key)
     assert "these rows" in words
-    assert ("band" in words) == (Band in held)
+    assert ("band" in words) == (BandMark in held)
     assert hash(picture) == hash(picture_of(pickle.loads(pickle.dumps(drawn[kind]))))
 
 
@@ -129,25 +130,25 @@ def test_what_is_drawn_is_the_release(drawn, kind):
     """Points, bars, lines and boxes are the released values, one after the other; intervals and bands are theirs."""
     release, picture = drawn[kind], picture_of(drawn[kind])
     values = np.ravel(release.value).tolist()
-    if found := marks(picture, Bar):
-        upright = any(mark.upright for mark in marks(picture, Interval)) or bool(marks(picture, Band))
+    if found := marks(picture, BarMark):
+        upright = any(mark.upright for mark in marks(picture, IntervalMark)) or bool(marks(picture, BandMark))
         shown = [(bar.y if upright else bar.x)[1] for bar in found]
-    elif found := marks(picture, Box):
+    elif found := marks(picture, BoxMark):
         shown = [number for box in found for number in box.five]
     elif kind.startswith("ecdf"):
-        shown = [y for line in marks(picture, Line) for y in (*line.y[::2],)]
-    elif found := marks(picture, Line):
+        shown = [y for line in marks(picture, LineMark) for y in (*line.y[::2],)]
+    elif found := marks(picture, LineMark):
         shown = [y for line in found for y in line.y]
-    elif found := marks(picture, Cell):
+    elif found := marks(picture, CellMark):
         shown = values
         assert [cell.told for cell in found] == [cell.told for cell in sorted(found, key=lambda c: (c.y, c.x))]
     else:
-        shown = [point.x for point in marks(picture, Point)]
+        shown = [point.x for point in marks(picture, PointMark)]
         values = values * len(shown) if release.labels is None else values
     assert shown == pytest.approx(values)
     for of in ("data", "population"):
         low, high = (np.ravel(end).tolist() for end in release.interval(of=of))
-        ends = [(mark.low, mark.high) for mark in marks(picture, Interval) if mark.of == of]
+        ends = [(mark.low, mark.high) for mark in marks(picture, IntervalMark) if mark.of == of]
         assert ends in ([], list(zip(low, high, strict=True)))
 
 
@@ -164,7 +165,7 @@ def test_groups_have_panels_on_the_same_axes(drawn, kind):
     """One panel for each group, with its name, so that groups can be compared."""
     panels = picture_of(drawn[kind]).panels
     assert [panel.title for panel in panels] == GROUPS
-    assert len({(panel.x, panel.y if isinstance(panel.y, Axis) else panel.y.names) for panel in panels}) == 1
+    assert len({(panel.x, panel.y if isinstance(panel.y, Scale) else panel.y.names) for panel in panels}) == 1
 
 
 def test_a_name_with_a_colon_is_a_name():
@@ -180,9 +181,9 @@ def test_a_name_with_a_colon_is_a_name():
 def test_intervals_of_a_box_lie_below_one_another(drawn):
     """Each of the five numbers has its own row, in the lane of its box and below it."""
     picture = picture_of(drawn["boxes"])
-    rows = [mark.at for mark in marks(picture, Interval) if mark.of == "data"]
+    rows = [mark.at for mark in marks(picture, IntervalMark) if mark.of == "data"]
     assert len(set(rows)) == 20
-    for lane, box in enumerate(marks(picture, Box)):
+    for lane, box in enumerate(marks(picture, BoxMark)):
         mine = rows[5 * lane : 5 * lane + 5]
         assert mine == sorted(mine)
         assert box.at + box.half < mine[0]
@@ -193,18 +194,18 @@ def test_intervals_of_a_box_lie_below_one_another(drawn):
 def test_bars_of_bins_touch(drawn):
     """On an axis of numbers, from bound to bound."""
     picture = picture_of(drawn["bins"])
-    bars = marks(picture, Bar)
+    bars = marks(picture, BarMark)
     assert all(one.x[1] == two.x[0] for one, two in itertools.pairwise(bars))
     (panel,) = picture.panels
     assert (panel.x.low, panel.x.high, panel.x.name, panel.y.name) == (0, 300_000, "salary", "rows")
-    assert marks(picture_of(drawn["whole numbers"]), Bar)[18].x == (17.5, 18.5)
+    assert marks(picture_of(drawn["whole numbers"]), BarMark)[18].x == (17.5, 18.5)
 
 
 def test_quantiles_in_any_order_have_lanes(table):
     """Only those that increase are a curve."""
     for probabilities in ([0.9 - i / 50 for i in range(30)], [0.5] * 25):
         picture = picture_of(table.quantiles("salary", probabilities, epsilon=2))
-        assert len(marks(picture, Point)) == len(probabilities)
+        assert len(marks(picture, PointMark)) == len(probabilities)
         figure(picture, "a", "title")
 
 
@@ -212,7 +213,7 @@ def test_bands_of_a_distribution_hold_together(drawn):
     """They are those of all points at once; between two points they reach from one to the other."""
     for kind in ("ecdf by group", "ecdf of whole numbers"):
         release = drawn[kind]
-        bands = [band for band in marks(picture_of(release), Band) if band.of == "population"]
+        bands = [band for band in marks(picture_of(release), BandMark) if band.of == "population"]
         low, high = release.interval(0.95, of="population", simultaneous=True)
         assert [y for band in bands for y in band.low[::2]] == low.tolist()
         jumps = release.uncertainty.curves(0.95)[0].jumps
@@ -247,7 +248,7 @@ def test_a_matrix_is_a_matrix(drawn):
         assert abs(cells[0, 1].shade) < 0.5
         assert " to " in cells[0, 1].between
     assert cells[0, 0].between
-    assert marks(picture_of(drawn["correlation"]), Cell)[0].between == ""  # of a column with itself
+    assert marks(picture_of(drawn["correlation"]), CellMark)[0].between == ""  # of a column with itself
 
 
 class Made(Uncertainty):
@@ -288,7 +289,7 @@ def test_many_groups():
     assert len(picture.panels) == 100
     assert picture.note == "The first 100 of 120 groups are drawn."
     boxes = picture_of(table.boxplot("x", epsilon=1))
-    assert len(marks(boxes, Box)) == 100
+    assert len(marks(boxes, BoxMark)) == 100
     assert boxes.note == picture.note
 
 
@@ -341,8 +342,8 @@ def test_local_releases_have_pictures():
     bits = SeededBits(3)
     wave = flou.local.SquareWave(flou.Interval(0, 100), epsilon=1)
     reports = wave.randomise(np.linspace(0, 100, 500), bits=bits)
-    assert [type(mark) for mark in marks(picture_of(wave.histogram(reports, bins=5)), Bar)] == [Bar] * 5
-    assert len(marks(picture_of(wave.quantiles(reports, [0.25, 0.5])), Point)) == 2
+    assert [type(mark) for mark in marks(picture_of(wave.histogram(reports, bins=5)), BarMark)] == [BarMark] * 5
+    assert len(marks(picture_of(wave.quantiles(reports, [0.25, 0.5])), PointMark)) == 2
     pairs = flou.local.ContingencyTable(["a", "b: c"], [1, 2, 3], epsilon=1)
     (panel,) = picture_of(pairs.estimate(pairs.randomise(["a", "b: c"] * 50, [1, 2] * 50, bits=bits))).panels
     assert (panel.y.names, panel.x.names) == (("a", "b: c"), ("1", "2", "3"))

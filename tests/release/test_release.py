@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import flou
-from flou.release.digits import DOWN, UP, place_of, rounded_to, written
+from flou.release.digits import DOWN, UP, cost_column, exact_text, place_of, priced, rounded_to, written
 from flou.release.entries import entries, worth_drawing
-from flou.release.price import cost_column, exact_text, priced
 
 KINDS = ["count", "mean", "sum", "histogram", "many", "groups", "mode", "top"]
 every_kind = pytest.mark.parametrize("kind", KINDS)

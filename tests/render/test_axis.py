@@ -7,8 +7,7 @@ import math
 
 import pytest
 
-from flou.render import Axis, Lanes
-from flou.render.letters import shortened, width_of
+from flou.render.axis import Lanes, Scale, shortened, width_of
 
 RANGES = [
     (3.0, 17.0),
@@ -29,7 +28,7 @@ RANGES = [
 @pytest.mark.parametrize("ends", RANGES)
 def test_ticks(ends, zero):
     """Few, on the axis, in order, with texts that differ; numbers keep their order on paper."""
-    axis = Axis.around(ends, zero=zero)
+    axis = Scale.around(ends, zero=zero)
     assert -1e300 <= axis.low < axis.high <= 1e300
     assert axis.holds(0) or not zero
     assert 0 <= axis.share(ends[0]) <= axis.share(ends[1]) <= 1
@@ -44,19 +43,19 @@ def test_ticks(ends, zero):
 
 def test_nothing_and_what_is_not_finite():
     """An axis without numbers is one all the same, and what is not finite lies at an end."""
-    axis = Axis.around([math.inf, math.nan])
+    axis = Scale.around([math.inf, math.nan])
     assert (axis.low < 0, axis.high > 1) == (True, True)
     assert (axis.share(math.inf), axis.share(-math.inf), axis.share(math.nan)) == (1, 0, 0)
     assert not axis.holds(math.nan)
-    assert Axis.around([5.0], zero=True).low == 0
-    assert Axis.around([-5.0], zero=True).high == 0
+    assert Scale.around([5.0], zero=True).low == 0
+    assert Scale.around([-5.0], zero=True).high == 0
 
 
 @pytest.mark.parametrize("room", [40, 90, 150, 300, 700])
 @pytest.mark.parametrize("ends", [(0.0, 300_000.0), (9e8, 1.1e9), (0.0, 1.0), (-3.1, -2.8)])
 def test_texts_of_ticks_do_not_meet(ends, room):
     """The texts have room side by side, whatever the room is."""
-    axis = Axis(*ends)
+    axis = Scale(*ends)
     ticks = axis.fitting(room)
     for (a, one), (b, two) in itertools.pairwise(ticks):
         assert room * (axis.share(b) - axis.share(a)) > (width_of(one) + width_of(two)) / 2
@@ -65,10 +64,10 @@ def test_texts_of_ticks_do_not_meet(ends, room):
 
 def test_short_texts():
     """Thousands and millions are short where there is little room."""
-    assert Axis(0, 300_000).fitting(120)[-1][1] in ("200k", "300k", "200,000")
-    assert Axis(0, 3e6).ticks(3, short=True)[-1][1] == "3M"
-    assert Axis(0, 3e6).ticks(3)[-1][1] == "3,000,000"
-    assert Axis(0, 3e13).ticks(3)[-1][1] == "3e13"
+    assert Scale(0, 300_000).fitting(120)[-1][1] in ("200k", "300k", "200,000")
+    assert Scale(0, 3e6).ticks(3, short=True)[-1][1] == "3M"
+    assert Scale(0, 3e6).ticks(3)[-1][1] == "3,000,000"
+    assert Scale(0, 3e13).ticks(3)[-1][1] == "3e13"
 
 
 def test_names_of_lanes():

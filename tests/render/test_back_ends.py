@@ -11,23 +11,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from flou.render import Axis, Band, Bar, Box, Cell, Interval, Lanes, Line, Panel, Picture, Point, Rule
+from flou.render import BandMark, BarMark, BoxMark, CellMark, IntervalMark, LineMark, PointMark, RuleMark
+from flou.render.axis import Lanes, Scale
 from flou.render.matplotlib import plot
+from flou.render.picture import Panel, Picture
 from flou.render.svg import drawn, figure
 from flou.report.style import STYLE
 
 HOSTILE = "<script>alert(\"1\")</script> & '$x$' ]]>"
-NUMBERS, TWO = Axis(0.0, 10.0, "number"), Lanes(("one", HOSTILE), ("1", "2"))
+NUMBERS, TWO = Scale(0.0, 10.0, "number"), Lanes(("one", HOSTILE), ("1", "2"))
 MARKS = {
-    "bar": ("rect", Panel(NUMBERS, TWO, (Bar((0.0, 4.0), (-0.3, 0.3), HOSTILE),))),
-    "point": ("circle", Panel(NUMBERS, TWO, (Point(4.0, 1.0, HOSTILE),))),
-    "interval": ("path", Panel(NUMBERS, TWO, (Interval(2.0, 5.0, 0.0, "data"),))),
-    "upright": ("path", Panel(NUMBERS, NUMBERS, (Interval(2.0, 5.0, 1.0, "population", upright=True),))),
-    "line": ("path", Panel(NUMBERS, NUMBERS, (Line((0.0, 5.0, 10.0), (1.0, 2.0, 0.5)),))),
-    "band": ("path", Panel(NUMBERS, NUMBERS, (Band((0.0, 10.0), (1.0, 2.0), (2.0, 4.0), "data"),))),
-    "box": ("rect", Panel(NUMBERS, TWO, (Box((1.0, 2.0, 3.0, 4.0, 9.0), 0.0, 0.2, HOSTILE),))),
-    "cell": ("rect", Panel(TWO, TWO, (Cell(0, 1, "0.5", "0.4 to 0.6", -0.5, HOSTILE),))),
-    "rule": ("line", Panel(NUMBERS, TWO, (Rule(3.0),))),
+    "bar": ("rect", Panel(NUMBERS, TWO, (BarMark((0.0, 4.0), (-0.3, 0.3), HOSTILE),))),
+    "point": ("circle", Panel(NUMBERS, TWO, (PointMark(4.0, 1.0, HOSTILE),))),
+    "interval": ("path", Panel(NUMBERS, TWO, (IntervalMark(2.0, 5.0, 0.0, "data"),))),
+    "upright": ("path", Panel(NUMBERS, NUMBERS, (IntervalMark(2.0, 5.0, 1.0, "population", upright=True),))),
+    "line": ("path", Panel(NUMBERS, NUMBERS, (LineMark((0.0, 5.0, 10.0), (1.0, 2.0, 0.5)),))),
+    "band": ("path", Panel(NUMBERS, NUMBERS, (BandMark((0.0, 10.0), (1.0, 2.0), (2.0, 4.0), "data"),))),
+    "box": ("rect", Panel(NUMBERS, TWO, (BoxMark((1.0, 2.0, 3.0, 4.0, 9.0), 0.0, 0.2, HOSTILE),))),
+    "cell": ("rect", Panel(TWO, TWO, (CellMark(0, 1, "0.5", "0.4 to 0.6", -0.5, HOSTILE),))),
+    "rule": ("line", Panel(NUMBERS, TWO, (RuleMark(3.0),))),
 }
 every_mark = pytest.mark.parametrize("mark", MARKS)
 
@@ -68,7 +70,7 @@ def test_matplotlib_draws_every_mark(mark):
 
     many, axes = artists(panel)
     assert many > artists(replace(panel, marks=()))[0]
-    if isinstance(panel.x, Axis):
+    if isinstance(panel.x, Scale):
         assert axes.get_xlim() == (panel.x.low, panel.x.high)
     if isinstance(panel.y, Lanes):
         assert axes.get_ylim() == (1.5, -0.5)
@@ -117,7 +119,7 @@ def test_marks_lie_where_they_are():
 def test_ends_without_a_limit(low, high, caps, upright):
     """An end on the axis has a cap, one beyond it an arrow; an interval that is not known is not drawn."""
     across = NUMBERS if upright else TWO
-    panel = Panel(NUMBERS, across, (Interval(low, high, 0.0, "data", upright),))
+    panel = Panel(NUMBERS, across, (IntervalMark(low, high, 0.0, "data", upright),))
     root = tree(drawn(picture(panel), "a", "title"))
     paths = [path.attrib["d"] for path in root.findall(".//path")]
     (axes,) = plot(picture(panel)).axes
@@ -160,7 +162,7 @@ def test_all_lanes_have_their_names_on_a_phone_too(many, length):
     """Long names lie above their lanes and are shortened; none is left out, and none leaves the paper."""
     names = tuple("n" * (length - 1) + str(i % 10) for i in range(many))
     lanes = Lanes(names, tuple(f"{i:,}.00" for i in range(many)))
-    panel = Panel(NUMBERS, lanes, tuple(Point(3.0, i) for i in range(many)))
+    panel = Panel(NUMBERS, lanes, tuple(PointMark(3.0, i) for i in range(many)))
     for kind in ("wide", "narrow"):
         root = tree(drawn(picture(panel), "a", "title", kind))
         texts = [text.text or "" for text in root.findall(".//text")]
@@ -176,7 +178,7 @@ def test_all_lanes_have_their_names_on_a_phone_too(many, length):
 def test_crowded_lanes_keep_some_names():
     """Where lanes are lower than a line of text, every second or third name is shown, on a phone shortened."""
     names = tuple(f"the department of everything, part {i}" for i in range(99))
-    panel = Panel(NUMBERS, Lanes(names, names, pitch=8.0), tuple(Point(3.0, i) for i in range(99)))
+    panel = Panel(NUMBERS, Lanes(names, names, pitch=8.0), tuple(PointMark(3.0, i) for i in range(99)))
     for kind in ("wide", "narrow"):
         root = tree(drawn(picture(panel), "a", "title", kind))
         assert sum((text.text or "").startswith("the") for text in root.findall(".//text")) >= 50
@@ -187,7 +189,7 @@ def test_crowded_lanes_keep_some_names():
 def test_a_large_matrix_is_scrolled():
     """On a phone the cells keep their size, so that their numbers can be read."""
     names = tuple("abcdefgh")
-    cells = tuple(Cell(i, j, "0.50", "0.40 to 0.60", 0.5) for i in range(8) for j in range(8))
+    cells = tuple(CellMark(i, j, "0.50", "0.40 to 0.60", 0.5) for i in range(8) for j in range(8))
     one = picture(Panel(Lanes(names), Lanes(names, pitch=52.0), cells))
     text = drawn(one, "a", "title", "narrow")
     assert float(tree(text).attrib["viewBox"].split()[2]) > 8 * 55
@@ -230,9 +232,9 @@ def test_a_picture_is_plain():
 def test_steps():
     """From each point on a step has its value; a band without jumps reaches up to the end of the next point."""
     x, y = [0.0, 1.0, 2.0], [0.1, 0.4, 1.0]
-    line = Line.steps(x, y)
+    line = LineMark.steps(x, y)
     assert (line.x, line.y) == ((0.0, 1.0, 1.0, 2.0, 2.0), (0.1, 0.1, 0.4, 0.4, 1.0))
-    band = Band.steps(x, y, np.add(y, 1).tolist(), "data", jumps=False)
+    band = BandMark.steps(x, y, np.add(y, 1).tolist(), "data", jumps=False)
     assert band.high[0] == 1.4
-    assert Band.steps(x, y, np.add(y, 1).tolist(), "data", jumps=True).high[0] == 1.1
+    assert BandMark.steps(x, y, np.add(y, 1).tolist(), "data", jumps=True).high[0] == 1.1
     assert band.low == line.y

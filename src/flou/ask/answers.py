@@ -1,11 +1,13 @@
-"""From a file, a schema and questions in words to answers: all is checked first, then charged, then read once.
+"""From a file, a schema and questions in words to answers: everything is checked, then charged, then read once.
 
-Keys are selected first, in a pass of their own for each, because other questions may be about their groups.
+Keys are selected first, in one pass for each column, because other questions may ask about these groups. The questions
+share a total epsilon in exact fractions that add up to it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from flou.ask.questions import Asked, keys_in, parsed
-from flou.ask.shares import epsilon_of, shares
 from flou.bits import SYSTEM, Bits
 from flou.central import Budget, Keys, Quantiles, Question, open_table
 from flou.central.counts.keys import Selection
@@ -21,15 +22,20 @@ from flou.central.grouped import InGroups
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import ApproxDP, Guarantee, compose
+from flou.parameters import number, shown
 from flou.release import Release
 from flou.summaries.condition_words import condition
 
-__all__ = ["Answer", "Answers", "ask_file"]
+__all__ = ["Answer", "Answers", "ask_file", "epsilon_of", "shares"]
+
+WRITTEN = re.compile(
+    r"\s*(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})(?:[eE][+-]?\d{1,2})?\s*|\s*\d{1,12}/0*[1-9]\d{0,11}\s*"
+)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A question in words, and what was released."""
+    """A question in words, and its release."""
 
     question: str
     title: str
@@ -38,7 +44,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Answers:
-    """All answers of one call, and what they cost together."""
+    """All answers of one call, and their privacy cost together."""
 
     dataset: str
     where: str | None
@@ -76,15 +82,15 @@ def ask_file(
     method: str | None = None,
     bits: Bits = SYSTEM,
 ) -> Answers:
-    """Ask a file several questions together; ``epsilon`` is what all of them cost, ``delta`` all keys together.
+    """Ask a file several questions; ``epsilon`` is the cost of all answers together, ``delta`` that of all keys.
 
-    ``method`` says how quantiles are found.
+    ``method`` says how quantiles are computed.
     """
     if not asks:
         raise InvalidParameter(
             "There is no question.",
-            "Nothing is released that was not asked for.",
-            "Ask at least one, for example --ask count.",
+            "Only answers to questions are released.",
+            "Ask at least one question, for example --ask count.",
         )
     total = epsilon_of("--epsilon", epsilon)
     parts = shares(total, len(asks), split)
@@ -97,7 +103,7 @@ def ask_file(
         questions = _with_method(questions, method)
     table = open_table(path, schema=schema, budget=purse, bits=bits)
     view = table if kept is None else table.where(kept)
-    # the keys first: certificates are a chain, and the answers stand in its order
+    # keys first: the certificates form a chain, and the answers keep its order
     order = sorted(range(len(asked)), key=lambda i: asked[i].statistic != "keys")
     selected = [q for i in order if isinstance(q := questions[i], Keys)]
     releases = view.ask(*selected)
@@ -109,12 +115,12 @@ def ask_file(
 
 
 def _with_delta(asks: Sequence[str], schema: Schema, delta: str | None) -> list[Asked]:
-    """The questions; those for keys with their part of delta, and others may have the groups of these."""
+    """The questions; those for keys get their part of delta, and others may use the keys as groups."""
     keys = keys_in(asks)
     if bool(keys) == (delta is None) or len(set(keys)) < len(keys):
         raise InvalidParameter(
-            "--delta must be given exactly when keys are asked for, and the keys of a column once.",
-            "It is how likely it may be that a key shows which only one person has.",
+            "--delta must be given exactly when a question asks for keys, and each column is asked for its keys once.",
+            "It is the probability of revealing a key held by one person.",
             "Pass for example --ask 'keys city' --ask 'mean salary by city' --delta 1e-8.",
         )
     asked = [parsed(text, schema, keys) for text in asks]
@@ -125,18 +131,18 @@ def _with_delta(asks: Sequence[str], schema: Schema, delta: str | None) -> list[
 
 
 def _with_method(questions: list[Question], method: str) -> list[Question]:
-    """Those for quantiles, to be found in a way that was asked for."""
+    """The questions, with this method for quantiles."""
     if not any(isinstance(one, Quantiles) for one in questions):
         raise InvalidParameter(
-            "--method is for quantiles, and none are asked for.",
-            "It says how they are found; other statistics have no choice.",
-            "Leave it out, or ask for example --ask 'deciles salary'.",
+            "--method is for quantiles, and no question asks for quantiles.",
+            "Other statistics have only one method.",
+            "Leave --method out, or ask for quantiles, for example --ask 'deciles salary'.",
         )
     return [replace(one, method=method) if isinstance(one, Quantiles) else one for one in questions]
 
 
 def _budget(cap: Fraction, total: Fraction, schema: Schema, delta: str | None) -> Guarantee | Fraction:
-    """What may be spent; where keys come first, all is checked before they do."""
+    """The budget; if there are keys, the cost of all questions is checked against it before they are selected."""
     if delta is None:
         return cap
     facts: dict[str, Any] = {"relation": schema.relation, "unit": schema.unit or "row"}
@@ -149,3 +155,32 @@ def _in_groups(question: Question, by: str | None, schema: Schema, selections: d
     if by is None or by in schema:
         return question
     return InGroups(question, by, selections[by])
+
+
+def epsilon_of(name: str, text: str) -> Fraction:
+    """The exact number that was typed: 0.1 is one tenth, 1/3 a third."""
+    if WRITTEN.fullmatch(text):
+        return number("epsilon", Fraction(text.strip()))
+    raise InvalidParameter(
+        f"{name} must be a positive number, got {shown(text)}.",
+        "It limits the privacy loss, and is used exactly as it is written.",
+        f"Pass for example {name} 0.5, or {name} 1/3.",
+    )
+
+
+def shares(total: Fraction, count: int, split: str | None = None) -> tuple[Fraction, ...]:
+    """The total in ``count`` parts that add up to it: equal ones, or in proportion to weights such as ``2,1,1``."""
+    weights = [Fraction(1)] * count if split is None else _weights(split, count)
+    return tuple(total * weight / sum(weights) for weight in weights)
+
+
+def _weights(split: str, count: int) -> Sequence[Fraction]:
+    texts = split.split(",")
+    weights = [Fraction(text.strip()) for text in texts if WRITTEN.fullmatch(text)]
+    if len(texts) != count or len(weights) != count or min(weights) <= 0:
+        raise InvalidParameter(
+            f"--split must be {count} positive numbers, one for each question, got {shown(split)}.",
+            "They say which part of epsilon each question gets.",
+            f"Pass for example --split {','.join(['2', *['1'] * (count - 1)])}, or leave it out for equal shares.",
+        )
+    return weights

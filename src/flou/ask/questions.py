@@ -2,8 +2,8 @@
 
     statistic [column ...] [number] [by column]
 
-Names with spaces are quoted. Columns are those of the schema; others can be asked for their keys, and then be groups of
-other questions.
+Names with spaces are quoted. Columns come from the schema. A column that is not in the schema can be asked for its
+keys, which are then groups for other questions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from flou.summaries.condition_words import Token, tokens
 
 __all__ = ["Asked", "form", "keys_in", "parsed"]
 
-MOST_LINES = 10_000  # of one answer
+MOST_LINES = 10_000  # values in one answer
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _example(word: str) -> str:
     return word + " salary" * phrase.column + others + share + by
 
 
-# Words that people use for the same thing, to be suggested.
+# Words that people use instead, and the statistic to suggest.
 OTHER_WORDS = {
     **dict.fromkeys(("average", "avg"), "mean"),
     **dict.fromkeys(("number", "size", "n", "rows"), "count"),
@@ -121,8 +121,8 @@ def parsed(text: str, schema: Schema, selected: Collection[str] = ()) -> Asked:
     if lines > MOST_LINES:
         raise InvalidParameter(
             f"The question {shown(text)} would have {lines} answers.",
-            f"Every public value is answered about, the empty ones too, and a page holds {MOST_LINES} answers.",
-            "Ask for fewer, declare the column on a coarser grid, or ask by a column with fewer values.",
+            f"Every public value gets an answer, even without rows, and a question may have {MOST_LINES} answers.",
+            "Ask for fewer values, declare the column on a coarser grid, or group by a column with fewer values.",
         )
     return asked
 
@@ -137,14 +137,14 @@ def _require_public_groups(name: str, schema: Schema) -> None:
     if name not in schema:
         raise InvalidParameter(
             f"The groups of {shown(name)} are not public: it is not in the schema.",
-            "That a group is there at all can reveal the one person who is in it.",
-            f'{closest(name, list(schema))}; or declare it, or have its keys selected: --ask "keys {_quoted(name)}" '
+            "The mere name of a group can reveal the one person who is in it.",
+            f'{closest(name, list(schema))}; or declare the column; or ask for its keys: --ask "keys {_quoted(name)}" '
             "--delta 1e-8.",
         )
 
 
 def _lines(asked: Asked, schema: Schema) -> int:
-    """How many values the answer has; of one group, where the keys are yet to be selected."""
+    """How many values the answer has; of one group, if the keys are not selected yet."""
     known = asked if asked.by is None or asked.by in schema else replace(asked, by=None)
     return known.question(1).prepare(PublicFacts(schema, None)).entries
 
@@ -161,7 +161,7 @@ def _read(text: str, found: list[Token]) -> Asked:
     def refused(what: str, hint: str = "") -> InvalidParameter:
         known = found[0].text.lower() if found else ""
         if known in STATISTICS:
-            forms, example = f"It is asked as: {form(known)}", _example(known)
+            forms, example = f"The form of this question is: {form(known)}", _example(known)
         else:
             forms = f"A question begins with one of {', '.join(STATISTICS)}"
             meant = OTHER_WORDS.get(known, "mean")
@@ -175,7 +175,7 @@ def _read(text: str, found: list[Token]) -> Asked:
     if not found:
         raise refused("it is empty")
     if any(token.kind == "open" for token in found):
-        raise refused("a quote or a sign has no counterpart")
+        raise refused("a quote is not closed, or a sign is unknown")
     word, rest = found[0].text.lower(), found[1:]
     if word not in STATISTICS or found[0].kind != "word":
         meant = f"Perhaps {OTHER_WORDS[word]!r} was meant" if word in OTHER_WORDS else closest(word, list(STATISTICS))
@@ -212,7 +212,7 @@ def _read(text: str, found: list[Token]) -> Asked:
         parts["by"] = rest[1].text
         rest = rest[2:]
     if rest:
-        what = f"{rest[0]} has no place in it"
+        what = f"{rest[0]} does not belong there"
         if rest[0].says("by"):
             what = "by needs the name of a column" if statistic.grouped else f"{word} takes no groups"
         raise refused(what)

@@ -1,4 +1,4 @@
-"""``flou collect``: a small server that takes reports and shows live estimates."""
+"""``flou collect``: a small server that receives reports and shows live estimates."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ __all__ = ["collect_app", "serve"]
 ABOUT = """
 Collect the reports of a survey over the network.
 
-Batches are acknowledged once they are on disk, and survive whatever happens to the server. Only sums are kept.
+A batch of reports is acknowledged once it is on disk, so a crash of the server loses nothing. Only sums are kept.
 """
+
 
 collect_app = typer.Typer(name="collect", help=ABOUT, no_args_is_help=True, rich_markup_mode="rich")
 app.add_typer(collect_app)
@@ -29,15 +30,19 @@ app.add_typer(collect_app)
 def collect() -> None: ...
 
 
-@collect_app.command("serve", help="Accept reports, and show live estimates as a page and as JSON.")
+@collect_app.command("serve")
 def serve(
-    survey: Annotated[Path, typer.Argument(help="The survey, a TOML file.")],
-    database: Annotated[Path, typer.Option(help="Where the sums are kept; it is made if it is not there.")],
+    survey: Annotated[Path, typer.Argument(help="The survey file (TOML) that respondents use.")],
+    database: Annotated[Path, typer.Option(help="The file that keeps the sums. It is created if it does not exist.")],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8000,
-    certificate: Annotated[Path | None, typer.Option(help="For HTTPS: the certificate, a PEM file.")] = None,
-    key: Annotated[Path | None, typer.Option(help="For HTTPS: its key, a PEM file.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="For HTTPS: the certificate (PEM). Default: HTTP.")] = None,
+    key: Annotated[Path | None, typer.Option(help="For HTTPS: the key of the certificate (PEM).")] = None,
 ) -> None:
+    """Receive reports, and show live estimates as a page and as JSON.
+
+    Example: flou collect serve survey.toml --database sums.db
+    """
     store = Store(database, Survey.from_toml(survey))
     application = collector(store)
     try:
@@ -45,7 +50,7 @@ def serve(
     except ImportError:
         raise MissingExtra(
             "The collector needs uvicorn.",
-            "It is not installed with flou, because most users never serve anything.",
+            "It is an extra, because only servers need it.",
             "Install it with: pip install 'flou[collect]'.",
         ) from None
     scheme = "http" if certificate is None else "https"

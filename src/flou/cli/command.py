@@ -1,4 +1,4 @@
-"""The command itself: what it is about, and how it refuses."""
+"""The command ``flou`` itself: its help, its version, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -18,42 +18,40 @@ __all__ = ["app"]
 ABOUT = """
 [bold]flou[/bold]: statistics on confidential data (differential privacy).
 
-Exact noise hides each person and keeps the picture.
-[bold]Every answer comes with its privacy cost, proved, and its error, known.[/bold]
+flou adds random noise to every answer, so that nobody can tell from the answers whether any one person is in the data.
+[bold]Every answer comes with its proved privacy cost and with an interval for its error.[/bold]
 """
 
 # Rich keeps the paragraphs of an epilogue and joins their lines.
 START = """
 [bold]Where to start[/bold]
 
-flou demo                 counts, means and deciles of a made-up table, with the truth beside them
+flou demo                 see counts, means and deciles of a made-up table beside the true values
 
-flou demo --epsilon 0.1   a tenth of the privacy loss, ten times the error
+flou demo --epsilon 0.1   the same with a tenth of the privacy loss and ten times the error
 
-flou schema data.csv      a schema to fill in: what is public about your table
+flou schema data.csv      draft a schema, in which you state what is public about your table
 
 flou release --help       private statistics of your own table
 
-flou survey --help        sensitive questions, answered without trusting anyone
+flou survey --help        sensitive questions whose true answers nobody sees
 
-flou sanitise --help      a whole table, randomised row by row
+flou sanitise --help      a table in which every cell is randomised
 
-flou joint --help         regressions over several organisations, none of which shows its rows
+flou joint --help         statistics over several organisations that do not show each other their rows
 """
 
 
 class Refusing(TyperGroup):
-    """Shows an error of flou as what it is, three sentences for the user, and everything else as a bug."""
+    """Shows an error of flou as three sentences for the user. Any other exception is a bug and stays visible."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except FlouError as error:
             console = Console(stderr=True, highlight=False)
-            told = "".join(
-                letter if letter.isprintable() else " " for letter in str(error)
-            )  # others may have written it
-            console.print(Panel(Text(told), title="refused", title_align="left", border_style="red"))
+            message = "".join(letter if letter.isprintable() else " " for letter in str(error))  # may quote strangers
+            console.print(Panel(Text(message), title="refused", title_align="left", border_style="red"))
             raise typer.Exit(2) from None
 
 
@@ -77,6 +75,6 @@ def _show_version(wanted: bool) -> None:
 @app.callback(help=ABOUT, epilog=START)
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None: ...

@@ -1,4 +1,4 @@
-"""``flou coordinator``: relay messages between parties, add up what they mask, and write down how."""
+"""``flou coordinator``: relay messages between parties, add up their masked sums, and write a transcript."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from rich.markup import escape
 from rich.status import Status
 
 from flou.cli.command import app
-from flou.cli.files import checked_out, write
-from flou.cli.fits import as_json, show_fit
-from flou.cli.models import Models, run_models
-from flou.cli.plans import show_facts
+from flou.cli.files import JsonOut, checked_out, write
+from flou.cli.fits import as_json, show_facts, show_fit
+from flou.cli.statistic import Models, run_models
 
 if TYPE_CHECKING:
     from flou.joint.session.coordinator import CoordinatorSession
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["coordinate"]
 
 ABOUT = """
-Coordinate a session of [bold]flou joint[/bold]: wait for the parties of a plan, relay, add up.
+Coordinate a session of [bold]flou joint[/bold]: wait for the parties of a plan, relay their messages, add up.
 
-The coordinator sees masked words and the sums over all parties, and no key or row of anyone. If it is stopped, the \
-same command goes on where it was; parties wait for it meanwhile.
+The coordinator sees masked numbers and the sums over all parties. It sees no row and no key of a party. If it is \
+stopped, run the same command again: it goes on where it was, and the parties wait meanwhile.
 """
 
 EXAMPLES = """
@@ -37,26 +36,18 @@ flou coordinator plan.toml --certificate coordinator.pem --key coordinator-key.p
 
 @app.command("coordinator", help=ABOUT, epilog=EXAMPLES)
 def coordinate(
-    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file that flou joint plan has written.")],
+    plan: Annotated[Path, typer.Argument(help="The plan: a TOML file from flou joint plan.")],
     certificate: Annotated[Path, typer.Option(help="For HTTPS: the certificate, a PEM file.")],
-    key: Annotated[Path, typer.Option(help="For HTTPS: its key, a PEM file.")],
-    client_ca: Annotated[
-        Path | None, typer.Option(help="Talk only to parties with a certificate of this authority, a PEM file.")
-    ] = None,
+    key: Annotated[Path, typer.Option(help="For HTTPS: the key of the certificate, a PEM file.")],
+    client_ca: Annotated[Path | None, typer.Option(help="Admit only parties certified by this PEM file.")] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on.")] = 8443,
-    state: Annotated[Path, typer.Option(help="The folder in which messages are kept, for a restart.")] = Path(
-        "flou-state"
-    ),
-    transcript: Annotated[Path, typer.Option(help="Where the transcript goes, a .flou file.")] = Path(
-        "transcript.flou"
-    ),
-    patience: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for each step; who is missing then is left behind.")
-    ] = 60.0,
+    state: Annotated[Path, typer.Option(help="The folder that keeps messages for a restart.")] = Path("flou-state"),
+    transcript: Annotated[Path, typer.Option(help="The transcript to write, a .flou file.")] = Path("transcript.flou"),
+    patience: Annotated[float, typer.Option(min=0.1, help="Seconds for each step. Late parties are left out.")] = 60.0,
     wait: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for parties to join.")] = 3600.0,
     models: Models = None,
-    json_out: Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")] = None,
+    json_out: JsonOut = None,
 ) -> None:
     import asyncio
 
@@ -69,8 +60,7 @@ def coordinate(
 
     inputs = (plan, certificate, key)
     checked_out("--transcript", transcript, ".flou", inputs)
-    if json_out is not None:
-        checked_out("--json", json_out, ".json", (*inputs, transcript))
+    checked_out("--json", json_out, ".json", (*inputs, transcript))
     run_models(models)
     agreed = Plan.from_toml(plan)
     context = server_context(certificate, key, client_ca)
@@ -87,12 +77,14 @@ def coordinate(
                     port,
                     context,
                     Patience(join=wait, step=patience),
-                    ready=lambda found: console.print(f"Listening on https://{escape(host)}:{found}", soft_wrap=True),
+                    ready=lambda open_port: console.print(
+                        f"Listening on https://{escape(host)}:{open_port}", soft_wrap=True
+                    ),
                     watch=_Watch(session, console, status),
                 )
             )
     except KeyboardInterrupt:
-        console.print("Stopped. The same command goes on from here.")
+        console.print("Stopped. Run the same command again to go on from here.")
         raise typer.Exit(130) from None
     finally:
         memory.close()
@@ -107,7 +99,7 @@ def coordinate(
 
 
 class _Watch:
-    """Tells what happens: who joins, who is lost, what was opened; on a terminal also who is awaited."""
+    """Prints who is lost and which sums were opened; on a terminal also which parties the session waits for."""
 
     def __init__(self, session: CoordinatorSession, console: Console, status: Status) -> None:
         self.session, self.console, self.status = session, console, status

@@ -1,7 +1,7 @@
-"""``flou demo``: the statistics that users have, asked of a made-up table of staff.
+"""``flou demo``: common statistics of a made-up table of staff.
 
-The lines of Python that are printed are the lines that are run. The truth stands beside every answer: the table is made
-up, so it may be shown.
+The demo runs exactly the lines of Python that it prints. It may show the true value beside every answer because the
+table is made up.
 """
 
 from __future__ import annotations
@@ -35,16 +35,26 @@ __all__ = ["show_demo"]
 ABOUT = """
 Ask a made-up table of staff for private statistics: counts, means, deciles and a cross-tabulation.
 
-Every answer is printed with the line of Python that asks for it, its interval and the truth, which may be shown \
+Every answer is printed with the line of Python that asks for it, its interval and the true value, which may be shown \
 because nobody in the table is real.
 """
 
-INTRODUCTION = """\
-[bold]A made-up table of {rows:,} employees.[/bold] Every answer below has random noise in it, so that nobody can tell \
-from the answers whether any one person is in the table. [bold]Epsilon[/bold] is the price of an answer: a small \
-epsilon means much noise and little risk. The [bold]budget[/bold] is what all answers together may cost.
+EXAMPLES = """
+[bold]Examples[/bold]
 
-First say what is public: the bounds and the categories of the columns. flou never reads them from the rows."""
+flou demo
+
+flou demo --rows 2000 --epsilon 0.1
+
+flou demo --plot salaries.png
+"""
+
+INTRODUCTION = """\
+[bold]A made-up table of {rows:,} employees.[/bold] Every answer below contains random noise, so that nobody can tell \
+from the answers whether any one person is in the table. [bold]Epsilon[/bold] is the privacy cost of an answer: a \
+small epsilon means much noise and little risk. The [bold]budget[/bold] is the most that all answers together may cost.
+
+First state what is public: the bounds and the categories of the columns. flou never reads them from the rows."""
 
 OPENING = """\
 import flou
@@ -59,25 +69,26 @@ schema = {{
 staff = made_staff({rows:_})
 table = flou.open(staff, schema=schema, budget={budget})"""
 
-QUESTIONS = """
-Then ask. The [bold]95 % interval[/bold] says how far the noise may have moved an answer. The truth may stand beside \
-it because the table is made up; with real people nobody would see it."""
+ASKING = """
+Then ask. The [bold]95 % interval[/bold] says how far the noise may have moved an answer. The demo shows the true \
+values because the table is made up. With real people nobody would see them."""
 
 NEXT = """\
-[bold]Run it again[/bold]: the noise is fresh, and the answers differ. With real people that would cost again.
+[bold]Run it again[/bold]: the noise is fresh, and the answers differ. With real people a second run would cost \
+epsilon again.
 
 [bold]What to try next[/bold]
   flou demo --epsilon 0.1         a tenth of the risk, ten times the noise
   flou demo --rows 1000           the same noise for a small table
   flou demo --plot salaries.png   draw the mean salaries of the departments
-  flou schema yours.csv           begin with a table of your own"""
+  flou schema yours.csv           start with a table of your own"""
 
 Staff = dict[str, Any]
 DEPARTMENTS = ("care", "research", "administration")
 
 
 @dataclass(frozen=True)
-class Step:
+class DemoQuestion:
     """One question in words and in Python, its part of the budget in tenths, and the true answer."""
 
     asked: str
@@ -90,33 +101,33 @@ class Step:
         return self.code.format(epsilon=_written(budget * self.tenths / 10))
 
 
-STEPS = (
-    Step("How many people are there?", "table.count(epsilon={epsilon})", 1, lambda staff: [len(staff["age"])]),
-    Step(
+QUESTIONS = (
+    DemoQuestion("How many people are there?", "table.count(epsilon={epsilon})", 1, lambda staff: [len(staff["age"])]),
+    DemoQuestion(
         "How many of them are 60 or older?",
         'table.where(flou.column("age") >= 60).count(epsilon={epsilon})',
         1,
         lambda staff: [np.sum(staff["age"] >= 60)],
     ),
-    Step(
+    DemoQuestion(
         "What do they earn on average?",
         'table.mean("salary", epsilon={epsilon})',
         2,
         lambda staff: [_mean(staff["salary"])],
     ),
-    Step(
+    DemoQuestion(
         "What do the lowest 10 %, 20 %, ... earn at most? The 50 % line is the median.",
         'table.quantiles("salary", flou.deciles, epsilon={epsilon})',
         3,
         lambda staff: [np.sort(staff["salary"])[math.ceil(p * len(staff["salary"])) - 1] for p in flou.deciles],
     ),
-    Step(
+    DemoQuestion(
         "What do they earn on average in each department?",
         'table.group_by("department").mean("salary", epsilon={epsilon})',
         2,
         lambda staff: [_mean(staff["salary"][works]) for works in _departments(staff)],
     ),
-    Step(
+    DemoQuestion(
         "How many work full time in each department, and how many do not?",
         'table.group_by("department").histogram("full_time", epsilon={epsilon})',
         1,
@@ -129,21 +140,21 @@ SMALLEST = Fraction(1, 10**5)
 HEADS = ("  ", "answer", "95 % interval", "truth")
 HELD = {True: "[green]held[/green]", False: "[yellow]missed[/yellow]", None: ""}
 GAPS = 5 * 2 + len("missed")  # between the columns of an answer, and the mark in the last but one
-DRAWN = 4  # of the steps: the one that is drawn
+DRAWN = 4  # the question whose answer --plot draws
 
 
-@app.command("demo", help=ABOUT)
+@app.command("demo", help=ABOUT, epilog=EXAMPLES)
 def show_demo(
-    rows: Annotated[int, typer.Option(help="How many employees to make up.")] = 20_000,
-    epsilon: Annotated[float, typer.Option(help="The budget: what all answers together cost.")] = 1,
-    plot: Annotated[Path | None, typer.Option(help="Draw one of the answers as well, as a .png file.")] = None,
+    rows: Annotated[int, typer.Option(help="The number of employees in the made-up table.")] = 20_000,
+    epsilon: Annotated[float, typer.Option(help="Privacy cost of all answers. Smaller: more noise.")] = 1,
+    plot: Annotated[Path | None, typer.Option(help="Also draw one of the answers, to this .png file.")] = None,
 ) -> None:
     if plot is not None:
         checked_out("--plot", plot, ".png")
     if number("epsilon", epsilon) < SMALLEST:  # refused before the table is made
         raise InvalidParameter(
             f"epsilon must be at least {float(SMALLEST):g} here, got {shown(epsilon)}.",
-            "Below that the noise drowns every table that the demo can make.",
+            "With a smaller epsilon the noise is larger than any answer of the demo.",
             "Pass a larger number, for example --epsilon 0.1.",
         )
     console = Console(highlight=False)
@@ -152,24 +163,24 @@ def show_demo(
     known: dict[str, Any] = {}
     with Console(stderr=True).status("Making up a table and asking about it"):
         exec(opening, known)
-        releases = [eval(step.line(budget), known) for step in STEPS]
+        releases = [eval(question.line(budget), known) for question in QUESTIONS]
 
     console.print("\n" + INTRODUCTION.format(rows=rows) + "\n")
     _print_code(console, opening)
-    console.print(QUESTIONS)
+    console.print(ASKING)
     held: list[bool] = []
-    for step, release in zip(STEPS, releases, strict=True):
-        console.print(f"\n[bold]{step.asked}[/bold]")
-        _print_code(console, step.line(budget))
-        held += _print_answer(console, release, step.truth(known["staff"]))
+    for question, release in zip(QUESTIONS, releases, strict=True):
+        console.print(f"\n[bold]{question.asked}[/bold]")
+        _print_code(console, question.line(budget))
+        held += _print_answer(console, release, question.truth(known["staff"]))
     spent = known["table"].budget.spent
     console.print(f"\n[bold]What it cost[/bold]: epsilon {_written(budget)}, the whole budget. {spent.in_words()}")
     console.print(
-        f"[bold]How good it is[/bold]: {sum(held)} of {len(held)} intervals hold the truth. "
-        "Of 95 % intervals, one in twenty may miss it."
+        f"[bold]How good it is[/bold]: {sum(held)} of {len(held)} intervals contain the true value. "
+        "About one in twenty 95 % intervals may miss it."
     )
     console.print("\n[bold]May I ask once more?[/bold]")
-    _print_refusal(console, STEPS[0].line(budget), known)
+    _print_refusal(console, QUESTIONS[0].line(budget), known)
     if plot is not None:
         _draw(console, releases[DRAWN], plot)
     console.print(NEXT)

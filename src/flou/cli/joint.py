@@ -1,4 +1,4 @@
-"""``flou joint``: keys, plans, trials and transcripts of statistics between organisations."""
+"""``flou joint``: keys, plans, trials and transcripts of statistics over several organisations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from rich.text import Text
 
 from flou.cli import statistic as options
 from flou.cli.command import app
-from flou.cli.files import checked_out, write
-from flou.cli.fits import as_json, show_fit
-from flou.cli.models import Models, run_models
-from flou.cli.plans import show_facts
-from flou.cli.statistic import statistic
+from flou.cli.files import JsonOut, checked_out, write
+from flou.cli.fits import as_json, show_facts, show_fit
+from flou.cli.statistic import Models, run_models, statistic
 from flou.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -27,9 +25,9 @@ __all__ = ["certificate", "joint_app", "keygen", "plan", "simulate", "verify"]
 ABOUT = """
 Statistics over the rows of several organisations, none of which shows its rows to anyone.
 
-Each party masks its sums, and the masks cancel when a coordinator adds them up: the sums over all parties are the \
-only thing that anyone learns. A plan, which all parties sign, says what is computed. [bold]flou coordinator[/bold] \
-and [bold]flou party[/bold] carry it out.
+Each party masks its own sums with random numbers. The masks cancel when the coordinator adds all parties up, so that \
+everyone learns the sums over all parties and nothing else. All parties sign a plan, which states what is computed. \
+[bold]flou coordinator[/bold] and [bold]flou party[/bold] carry it out.
 """
 
 # Rich keeps the paragraphs of an epilogue and joins their lines.
@@ -38,37 +36,35 @@ START = """
 
 flou joint simulate --parties 3 --data a.csv b.csv c.csv --formula "y ~ x1 + x2"      first: try it on this machine
 
-flou joint keygen north --out north.key                    every party: a key; send the printed line to the others
+flou joint keygen north --out north.key                    every party: a key. Send the printed line to the others
 
-flou joint plan --roster roster.toml --formula "y ~ x1 + x2" --out plan.toml       one of them: the plan, for everyone
+flou joint plan --roster roster.toml --formula "y ~ x1 + x2" --out plan.toml     one party: write the plan for everyone
 
-flou joint certificate --host sums.example.org --out coordinator              the coordinator: a certificate for HTTPS
+flou joint certificate --host sums.example.org --out coordinator           the coordinator: make a certificate for HTTPS
 
 flou coordinator plan.toml --certificate coordinator.pem --key coordinator-key.pem --host 0.0.0.0
 
 flou party --plan plan.toml --coordinator https://sums.example.org:8443 --ca coordinator.pem --key north.key \
 --data rows.csv
 
-flou joint verify transcript.flou --plan plan.toml                   anyone, at any time: check that the result is true
+flou joint verify transcript.flou --plan plan.toml                   anyone, at any time: check the result
 """
 
 joint_app = typer.Typer(name="joint", help=ABOUT, epilog=START, no_args_is_help=True, rich_markup_mode="rich")
 app.add_typer(joint_app)
 
-Json = Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")]
-Minimum = Annotated[
-    int | None, typer.Option(help="No sum is opened over fewer parties; by default all but the dropouts.")
-]
-Dropouts = Annotated[
-    int | None, typer.Option(help="So many parties may be lost in a round; by default a quarter of them.")
-]
+Dropouts = Annotated[int | None, typer.Option(help="How many parties may be lost in a round. Default: a quarter.")]
 
 
-@joint_app.command("keygen", help="Make the key of a party, and print the line that the others put into their roster.")
+@joint_app.command("keygen")
 def keygen(
-    name: Annotated[str, typer.Argument(help="What the others call this party, such as north.")],
-    out: Annotated[Path, typer.Option(help="Where the key goes, a new file. It stays with the party.")],
+    name: Annotated[str, typer.Argument(help="The name of this party, such as north.")],
+    out: Annotated[Path, typer.Option(help="The new file for the key. Never share it.")],
 ) -> None:
+    """Make the key of a party, and print its line for the roster of all parties.
+
+    Example: flou joint keygen north --out north.key
+    """
     from flou.domain import toml
     from flou.joint.agreement.identity import Identity
 
@@ -76,52 +72,60 @@ def keygen(
     identity.save(out)
     _, _, line = toml.written({"parties": {identity.name: identity.public.hex()}}).partition("\n")
     typer.echo(line.rstrip())
-    note = f"The key is in {out}; show it to nobody. The line above belongs under [parties] in everyone's roster."
+    note = f"The key is in {out}. Never share it. Everyone adds the line above to the roster, under [parties]."
     Console(stderr=True, highlight=False).print(Text(note), soft_wrap=True)
 
 
-@joint_app.command(
-    "certificate", help="Make a certificate for HTTPS: of the coordinator, or of a party for mutual TLS."
-)
+@joint_app.command("certificate")
 def certificate(
-    host: Annotated[list[str], typer.Option(help="A name or address of the machine. Repeat it for more.")],
-    out: Annotated[str, typer.Option(help="The certificate goes to OUT.pem, its key to OUT-key.pem.")],
-    days: Annotated[int, typer.Option(min=1, max=3650, help="How long it is valid.")] = 365,
+    host: Annotated[list[str], typer.Option(help="The name or address of the machine. Repeatable.")],
+    out: Annotated[str, typer.Option(help="OUT.pem is the new certificate, OUT-key.pem its key.")],
+    days: Annotated[int, typer.Option(min=1, max=3650, help="How many days the certificate is valid.")] = 365,
 ) -> None:
+    """Make a certificate for HTTPS: for the coordinator, or for a party that identifies itself by one (mutual TLS).
+
+    Example: flou joint certificate --host sums.example.org --out coordinator
+    """
     from flou.joint.transport.tls import self_signed
 
     public, secret = self_signed(*host, days=days)
     paths = Path(f"{out}.pem"), Path(f"{out}-key.pem")
     for path, data, mode in zip(paths, (public, secret), (0o644, 0o600), strict=True):
         _write_new(path, data, mode)
-    note = f"The certificate is in {paths[0]}: give it to everyone who connects. Its key is in {paths[1]}: keep it."
+    note = f"The certificate is in {paths[0]}: give it to everyone who connects. Never share its key, {paths[1]}."
     Console(highlight=False).print(Text(note), soft_wrap=True)
 
 
-@joint_app.command("plan", help="Write a plan: what is computed, between whom, and how many may be lost on the way.")
+@joint_app.command("plan")
 def plan(
-    roster: Annotated[Path, typer.Option(help="The parties, a TOML file: [parties], then the lines of keygen.")],
-    out: Annotated[Path, typer.Option(help="Where the plan goes, a .toml file for everyone.")],
+    roster: Annotated[Path, typer.Option(help=r"The parties: a TOML file, \[parties] and the lines of keygen.")],
+    out: Annotated[Path, typer.Option(help="The plan to write, a .toml file for everyone.")],
     estimator: options.Estimator = "ols",
     formula: options.Formula = None,
     columns: options.Columns = None,
     covariance: options.Covariance = None,
-    schema: options.SchemaFile = None,
+    schema: options.PublicSchema = None,
     settings: options.Settings = None,
     where: options.Where = "",
     models: Models = None,
-    name: Annotated[str, typer.Option(help="What the plan is called.")] = "joint statistics",
-    minimum: Minimum = None,
+    name: Annotated[str, typer.Option(help="The name of the plan.")] = "joint statistics",
+    minimum: Annotated[int | None, typer.Option(help="Open no sum over fewer. Default: all but the dropouts.")] = None,
     dropouts: Dropouts = None,
     differences: Annotated[
         bool,
-        typer.Option("--accept-differences", help="Open sums again without a party that was lost between two rounds."),
+        typer.Option(
+            "--accept-differences",
+            help="Go on without a party that is lost between two rounds. Two sums may then reveal that party's own "
+            "numbers. Default: the session ends.",
+        ),
     ] = False,
-    max_rows: Annotated[int, typer.Option(help="No party has more rows.")] = 2**40,
-    expires: Annotated[
-        str, typer.Option(help="Until when it may be used, such as 2027-01-31T00:00:00Z; by default 30 days.")
-    ] = "",
+    max_rows: Annotated[int, typer.Option(help="The largest number of rows that a party may have.")] = 2**40,
+    expires: Annotated[str, typer.Option(help="Such as 2027-01-31T00:00:00Z. Default: in 30 days.")] = "",
 ) -> None:
+    """Write a plan, which all parties sign: what is computed, by which parties, and how many of them may be lost.
+
+    Example: flou joint plan --roster roster.toml --formula "y ~ x1 + x2" --out plan.toml
+    """
     from flou.joint.agreement.identity import Roster
     from flou.joint.agreement.plan import Plan
     from flou.joint.agreement.plan_words import plan_facts
@@ -146,33 +150,34 @@ def plan(
     write("--out", out, made.to_toml())
     console = Console(highlight=False)
     show_facts(console, plan_facts(made))
-    console.print("Compare the hash with the others: it is what all of them sign.")
+    console.print("Compare the hash with the other parties: it is what all of you sign.")
 
 
-@joint_app.command("simulate", help="Try it on this machine: all parties and the coordinator in one process.")
+@joint_app.command("simulate")
 def simulate(
-    data: Annotated[
-        list[Path], typer.Option(help="The rows of each party: --data a.csv b.csv c.csv, or one to split.")
-    ],
-    more: Annotated[list[Path] | None, typer.Argument(help="More files.", show_default=False)] = None,
-    parties: Annotated[int | None, typer.Option(help="How many parties; one file is split between them.")] = None,
+    data: Annotated[list[Path], typer.Option(help="The rows, one file a party: a.csv b.csv. One file is divided.")],
+    more: Annotated[list[Path] | None, typer.Argument(help="Further files of rows.", show_default=False)] = None,
+    parties: Annotated[int | None, typer.Option(help="How many parties. Default: one a file, or 3.")] = None,
     estimator: options.Estimator = "ols",
     formula: options.Formula = None,
     columns: options.Columns = None,
     covariance: options.Covariance = None,
-    schema: options.SchemaFile = None,
+    schema: options.PublicSchema = None,
     settings: options.Settings = None,
     where: options.Where = "",
     models: Models = None,
     dropouts: Dropouts = None,
-    json_out: Json = None,
+    json_out: JsonOut = None,
 ) -> None:
+    """Try a statistic on this machine, with all parties and the coordinator in one process.
+
+    Example: flou joint simulate --parties 3 --data a.csv b.csv c.csv --formula "y ~ x1 + x2"
+    """
     from flou.joint.session.simulate import simulate as simulated
 
     run_models(models)
     paths = [*data, *(more or ())]
-    if json_out is not None:
-        checked_out("--json", json_out, ".json", tuple(paths))
+    checked_out("--json", json_out, ".json", tuple(paths))
     program = statistic(
         estimator, formula=formula, columns=columns, covariance=covariance, schema=schema, settings=settings
     )
@@ -188,19 +193,22 @@ def simulate(
     show_fit(fit)
 
 
-@joint_app.command("verify", help="Check a transcript from the first signature to the last sum, and print its result.")
+@joint_app.command("verify")
 def verify(
-    transcript: Annotated[Path, typer.Argument(help="What flou coordinator has written.")],
-    plan: Annotated[Path | None, typer.Option(help="The plan that you expect; otherwise any.")] = None,
+    transcript: Annotated[Path, typer.Argument(help="The transcript: a .flou file from flou coordinator.")],
+    plan: Annotated[Path | None, typer.Option(help="The plan that you expect. Default: its own.")] = None,
     models: Models = None,
-    json_out: Json = None,
+    json_out: JsonOut = None,
 ) -> None:
+    """Check a transcript from the first signature to the last sum, and print its result.
+
+    Example: flou joint verify transcript.flou --plan plan.toml
+    """
     from flou.joint.agreement.canonical import decode
     from flou.joint.agreement.plan import Plan
     from flou.joint.session.transcript import verified
 
-    if json_out is not None:
-        checked_out("--json", json_out, ".json", (transcript,))
+    checked_out("--json", json_out, ".json", (transcript,))
     run_models(models)
     fit = verified(transcript, None if plan is None else Plan.from_toml(plan))
     assert fit.provenance is not None
@@ -220,18 +228,18 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
     except OSError:
         raise InvalidParameter(
             f"The file {str(path)!r} cannot be made.",
-            "It exists already, or its folder cannot be written to; nothing is written over.",
+            "It exists already, or its folder cannot be written to; files are never overwritten.",
             "Choose another name with --out.",
         ) from None
 
 
 def _named(paths: list[Path], parties: int | None) -> dict[str, Any]:
-    """One file a party, called like the file where that tells them apart."""
+    """One file for each party, which is named after its file if all names differ."""
     if parties is not None and parties != len(paths):
         raise InvalidParameter(
             f"There are {len(paths)} files for {parties} parties.",
             "Each party has a file of its own.",
-            "Pass as many files as parties, or a single one to be split.",
+            "Pass one file for each party, or a single file to divide among them.",
         )
     names = [path.stem[:64] for path in paths]
     if len(set(names)) < len(names):
@@ -240,7 +248,7 @@ def _named(paths: list[Path], parties: int | None) -> dict[str, Any]:
 
 
 def _split(path: Path, program: Program, parties: int, schema: Path | None, where: str) -> dict[str, Any]:
-    """The rows of one file, in so many parts."""
+    """The rows of one file, divided among the parties."""
     import numpy as np
 
     from flou.domain import Schema

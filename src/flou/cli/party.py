@@ -1,4 +1,4 @@
-"""``flou party``: take part in a session with rows that stay here."""
+"""``flou party``: take part in a session with rows that stay on this machine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from flou.cli.command import app
-from flou.cli.files import checked_out, write
-from flou.cli.fits import as_json, show_fit
-from flou.cli.models import Models, run_models
-from flou.cli.plans import show_facts
+from flou.cli.files import JsonOut, checked_out, write
+from flou.cli.fits import as_json, show_facts, show_fit
+from flou.cli.statistic import Models, run_models
 from flou.errors import InvalidParameter, ProtocolError
 
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ __all__ = ["take_part"]
 ABOUT = """
 Take part in a session of [bold]flou joint[/bold], with rows that never leave this machine.
 
-All that the plan says is shown, and checked against your policy, before anything is signed. What is sent is masked: \
-nobody, not even the coordinator, learns more than the sums over all parties. If this is stopped, the same command \
-goes on where it was.
+Before it signs anything, the command shows the whole plan and checks it against your policy. Everything it sends is \
+masked: nobody, not even the coordinator, learns more than the sums over all parties. If the command is stopped, run \
+it again: it goes on where it was.
 """
 
 EXAMPLES = """
@@ -42,47 +41,47 @@ flou party --plan plan.toml --coordinator https://sums.example.org:8443 --ca coo
 
 [bold]A policy file[/bold]
 
-columns = \\["y", "x1", "x2"]     # what may be read, also by a condition; everything without this line
+columns = \\["y", "x1", "x2"]     # the columns that may be read, also by a condition; default: all columns
 
-minimum_parties = 3             # no sum over fewer
+minimum_parties = 3             # refuse plans that open sums over fewer parties
 
-colluders = 1                   # so many parties may conspire with the coordinator, and learn nothing more
+colluders = 1                   # this number of parties may conspire with the coordinator and still learn only sums
 
-rows_per_scalar = 10            # so many rows of yours for every number that is opened
+rows_per_scalar = 10            # at least this number of your rows for every number that is opened
 
-most_epsilon = 1                # noise takes the place of rows up to this cost; with more, the plan counts as exact
+most_epsilon = 1                # noise up to this epsilon counts instead of rows; more counts as no noise
 
-epsilon = 1                     # demand differential privacy; left out, sums are exact
+epsilon = 1                     # refuse plans without noise, or with a larger epsilon; default: no noise needed
 """
 
 
 @app.command("party", help=ABOUT, epilog=EXAMPLES)
 def take_part(
-    coordinator: Annotated[str, typer.Option(help="Where the coordinator is, such as https://sums.example.org:8443.")],
-    key: Annotated[Path, typer.Option(help="The key of this party; flou joint keygen makes it.")],
-    data: Annotated[Path, typer.Option(help="The rows: a .csv, .tsv or .parquet file.")],
-    plan: Annotated[
-        Path | None, typer.Option(help="The plan that was agreed on, a TOML file; without, the coordinator's is shown.")
-    ] = None,
-    plan_hash: Annotated[str | None, typer.Option("--hash", help="The hash that the plan must have.")] = None,
+    coordinator: Annotated[
+        str, typer.Option(help="The address of the coordinator, such as https://sums.example.org:8443.")
+    ],
+    key: Annotated[Path, typer.Option(help="The key file of this party, from flou joint keygen.")],
+    data: Annotated[Path, typer.Option(help="Your rows: a .csv, .tsv or .parquet file.")],
+    plan: Annotated[Path | None, typer.Option(help="The agreed plan (TOML). Default: the coordinator's.")] = None,
+    plan_hash: Annotated[str | None, typer.Option("--hash", help="Refuse plans with another hash.")] = None,
     policy: Annotated[
         Path | None,
-        typer.Option(help="What you allow, a TOML file; by default 10 rows for each number, and 3 parties."),
+        typer.Option(help="What you allow (TOML). Default: 10 rows or more for each number, and 3 parties."),
     ] = None,
     ca: Annotated[
-        Path | None, typer.Option(help="The coordinator's certificate, or its authority's; by default the system's.")
+        Path | None, typer.Option(help="The certificate of the coordinator or its authority. Default: the system's.")
     ] = None,
     certificate: Annotated[Path | None, typer.Option(help="For mutual TLS: the certificate of this party.")] = None,
-    certificate_key: Annotated[Path | None, typer.Option(help="For mutual TLS: its key.")] = None,
-    state: Annotated[Path, typer.Option(help="The folder of what must not be forgotten, for a restart.")] = Path(
-        "flou-state"
-    ),
+    certificate_key: Annotated[Path | None, typer.Option(help="For mutual TLS: the key of this certificate.")] = None,
+    state: Annotated[
+        Path, typer.Option(help="The folder that keeps keys and signatures for a restart. Do not delete it.")
+    ] = Path("flou-state"),
     give_up: Annotated[
-        float, typer.Option(min=0.1, help="Stop when the coordinator has not answered for so many seconds.")
+        float, typer.Option(min=0.1, help="Stop when the coordinator has been silent for this number of seconds.")
     ] = 600.0,
     models: Models = None,
     yes: Annotated[bool, typer.Option("--yes", help="Agree to the plan without being asked.")] = False,
-    json_out: Annotated[Path | None, typer.Option("--json", help="Also write the result here, a .json file.")] = None,
+    json_out: JsonOut = None,
 ) -> None:
     from flou.joint.agreement.identity import Identity
     from flou.joint.agreement.plan_words import plan_facts, rows_fact
@@ -91,8 +90,7 @@ def take_part(
     from flou.joint.session.party import PartySession
     from flou.joint.transport.tls import client_context
 
-    if json_out is not None:
-        checked_out("--json", json_out, ".json", (data, key))
+    checked_out("--json", json_out, ".json", (data, key))
     run_models(models)
     identity = Identity.load(key)
     limits = Policy() if policy is None else Policy.from_toml(policy)
@@ -112,7 +110,7 @@ def take_part(
         finally:
             memory.close()
     except KeyboardInterrupt:
-        console.print("Stopped. The same command goes on from here, if the others have not gone on without you.")
+        console.print("Stopped. The same command goes on from here, unless the others have finished without you.")
         raise typer.Exit(130) from None
     if json_out is not None:
         write("--json", json_out, as_json(fit, agreed))
@@ -122,7 +120,7 @@ def take_part(
 def _plan(
     path: Path | None, wanted: str | None, url: str, context: ssl.SSLContext, give_up: float, console: Console
 ) -> Plan:
-    """The plan from its file, or from the coordinator; with the hash that it should have."""
+    """The plan from its file, or from the coordinator; refused if its hash is not the wanted one."""
     import asyncio
 
     from flou.joint.agreement.plan import Plan
@@ -136,24 +134,24 @@ def _plan(
     if wanted is not None and wanted.strip().lower() != found.hash.hex():
         raise ProtocolError(
             f"The plan has the hash {found.hash.hex()}.",
-            "It is not the plan that you asked for.",
-            "Ask for the right file, or compare what has changed.",
+            "This is not the hash that you passed with --hash.",
+            "Ask for the right file, or compare the two plans.",
         )
     return found
 
 
 def is_terminal() -> bool:
-    """Whether there is somebody who can be asked."""
+    """Whether a person can be asked."""
     return sys.stdin.isatty()
 
 
 def _confirm(yes: bool, known: bool) -> None:
-    """Ask whether to go on; a plan that was passed as a file or by its hash is agreed to without a terminal."""
+    """Ask the user to agree. Without a terminal, only a plan passed as a file or by its hash is agreed to."""
     if not known and (yes or not is_terminal()):
         raise InvalidParameter(
             "Nobody here has seen this plan before.",
-            "It came from the coordinator, who may have made up all the other parties in it.",
-            "Pass the plan with --plan, or its hash, which you have compared with the others, with --hash.",
+            "It came from the coordinator, who may have invented all the other parties in it.",
+            "Compare the plan with the other parties, and pass its file with --plan or its hash with --hash.",
         )
     if not yes and is_terminal() and not typer.confirm("Do you agree to this plan?", err=True):
         raise typer.Exit(1)
@@ -178,9 +176,7 @@ def _attended(session: PartySession, url: str, context: ssl.SSLContext, give_up:
             silent = not reached
             status.update(place)
 
-        async def main() -> (
-            None
-        ):  # the fit is not the task's result: asyncio would write it out as text, and discard it
+        async def main() -> None:  # returns nothing: asyncio would turn a returned fit into text, and discard it
             found.append(await attend(session, url, context, give_up=give_up, watch=watch))
 
         asyncio.run(main())

@@ -1,4 +1,4 @@
-"""``flou release``: private statistics of a file, printed, and written as JSON and as a page."""
+"""``flou release``: private statistics of a file, on the screen, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rich.text import Text
 from flou.ask import Answers, ask_file, form
 from flou.central.statistics import STATISTICS
 from flou.cli.command import app
-from flou.cli.files import checked_out, write
+from flou.cli.files import DataFile, SchemaFile, checked_out, write
 from flou.cli.template import filled_in
 from flou.errors import FlouError
+from flou.release.digits import cost_column, priced
 from flou.release.entries import Entry, entries
-from flou.release.price import cost_column, priced
 from flou.report import page
 
 __all__ = ["show_release"]
@@ -31,16 +31,19 @@ MOST = 40  # lines of one answer on the screen
 ABOUT = """
 Ask a CSV or Parquet file for private statistics.
 
-[bold]--epsilon[/bold] is what all answers together cost. It is shared out evenly, or by [bold]--split[/bold]; the \
-parts add up exactly. The file is read once (before that, once for every column whose keys are selected; quantiles \
-take another look around what they found), and nothing is printed that was not made private.
+Random noise in every answer hides each person. [bold]--epsilon[/bold] limits how much all answers together reveal \
+about any one person: a smaller epsilon means more noise and more privacy. The questions share it, equally or by \
+[bold]--split[/bold].
+
+All questions are answered in one pass over the file. Each column of keys takes a pass before that, and quantiles may \
+take a second one. Nothing is printed without noise.
 """
 
 # Rich keeps the paragraphs of an epilogue and joins their lines.
 EXAMPLES = f"""
 [bold]Examples[/bold]
 
-flou schema salaries.csv --out salaries.toml                        first: say what is public
+flou schema salaries.csv --out salaries.toml                        first: state what is public
 
 flou release salaries.csv --schema salaries.toml --ask count --epsilon 0.1
 
@@ -56,41 +59,40 @@ flou release salaries.csv --schema salaries.toml --ask "keys city" --ask "mean s
 
 {escape("  |  ".join(map(form, STATISTICS)))}
 
-C and G are columns of the schema, P is a share such as 0.9; quantiles cut the rows into so many equal parts (100 \
-without a number), an ecdf is shown at so many points (100), histograms and modes have so many bins; names with \
-spaces are quoted: --ask "mean 'net salary'". \
-The groups of other columns are not public: ask for their keys, with [bold]--delta[/bold], and then by them.
+C and G are columns of the schema. P is a share of the rows, such as 0.9. Brackets mark what may be left out. \
+"quantiles salary 20" cuts the rows into 20 equal parts (default: 100). "ecdf salary 50" shows 50 points (default: \
+100). "histogram age 12" has 12 bins. A name with spaces needs quotes: --ask "mean 'net salary'".
+
+Groups come from the schema. If the names of the groups are not public, also ask for the keys of that column, with \
+[bold]--delta[/bold], as in the last example.
 """
 
 
 @app.command("release", help=ABOUT, epilog=EXAMPLES)
 def show_release(
-    data: Annotated[Path, typer.Argument(help="The table: a .csv, .tsv or .parquet file.")],
-    schema: Annotated[
-        Path, typer.Option(help="What is public about it, a TOML file; flou schema writes one to fill in.")
+    data: DataFile,
+    schema: SchemaFile,
+    epsilon: Annotated[
+        str, typer.Option(help="Privacy loss of all answers together: 1, 0.5, 1/3. Smaller: more privacy, more noise.")
     ],
-    epsilon: Annotated[str, typer.Option(help="What all answers together cost, for example 1, 0.5 or 1/3.")],
-    ask: Annotated[list[str], typer.Option(help="A question, such as 'mean salary'. Repeat it for more.")],
-    split: Annotated[str | None, typer.Option(help="Weights of the questions, such as 2,1,1; equal without.")] = None,
-    where: Annotated[
-        str | None, typer.Option(help="Count only rows like these: \"age >= 18 and not x == 'y'\".")
-    ] = None,
-    budget: Annotated[
-        str | None, typer.Option(help="Refuse if epsilon exceeds this; nothing is answered then.")
-    ] = None,
+    ask: Annotated[list[str], typer.Option(help="A question, such as 'mean salary'. Repeatable.")],
+    split: Annotated[str | None, typer.Option(help="Weights of questions: 2,1,1. Default: equal shares.")] = None,
+    where: Annotated[str | None, typer.Option(help="Use only rows where, say, \"age >= 18 and not x == 'y'\".")] = None,
+    budget: Annotated[str | None, typer.Option(help="Answer nothing if epsilon is larger than this.")] = None,
     delta: Annotated[
-        str | None, typer.Option(help="For keys: how likely one may show that only one person has, such as 1e-8.")
+        str | None,
+        typer.Option(help="Probability of revealing a key held by one person. Needed for keys only, such as 1e-8."),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="For quantiles: focused has narrow intervals, joint near answers; auto without.")
+        str | None,
+        typer.Option(help="For quantiles. focused: narrower intervals; joint: more accurate; default: auto."),
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Also write answers and certificates here, a .json file.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Also write a page with plots here, an .html file.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Also write answers and certificates to this .json file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with plots to this .html file.")] = None,
 ) -> None:
     known = filled_in(schema)
     for option, out, ending in (("--json", json, ".json"), ("--html", html, ".html")):
-        if out is not None:
-            checked_out(option, out, ending, (data, schema))
+        checked_out(option, out, ending, (data, schema))
     answers = ask_file(
         data,
         schema=known,
@@ -102,17 +104,17 @@ def show_release(
         delta=delta,
         method=method,
     )
-    # Paid for is paid for: the files come first, in case nobody reads the screen to its end, and a disk that fails
-    # does not keep the answers from the screen.
+    # The privacy loss is spent, so no answer may get lost: the files come first, in case printing is interrupted, and
+    # a disk that fails does not keep the answers from the screen.
     failures = []
-    for option, out, make in (("--json", json, _json), ("--html", html, page)):
+    for option, out, make in (("--json", json, lambda found: found.to_json() + "\n"), ("--html", html, page)):
         try:
             if out is not None:
                 write(option, out, make(answers))
         except FlouError as error:
             failures.append(error)
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without some letter must not lose answers either
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter still shows the answers
     console = Console(highlight=False)
     _print(console, answers)
     if failures:
@@ -120,10 +122,6 @@ def show_release(
     for name, out in (("Answers and certificates", json), ("The page", html)):
         if out is not None:
             console.print(f"[bold]{name}[/bold]: {escape(str(out))}", soft_wrap=True)
-
-
-def _json(answers: Answers) -> str:
-    return answers.to_json() + "\n"
 
 
 def _print(console: Console, answers: Answers) -> None:

@@ -1,4 +1,4 @@
-"""``flou sanitise``: a table with every cell randomised, for software that wants rows."""
+"""``flou sanitise``: a table in which every cell is randomised, for software that needs rows."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from rich.table import Table
 
 from flou.ask import epsilon_of
 from flou.cli.command import app
-from flou.cli.files import checked_out, write
+from flou.cli.files import DataFile, SchemaFile, checked_out, write
 from flou.cli.template import filled_in
 from flou.local import Sanitised, Sanitiser, sanitise
 from flou.parameters import choice
 
 __all__ = ["show_sanitise"]
 
-START = 1 << 16  # bytes from which the number of lines is guessed, for the bar
+START = 1 << 16  # bytes from which the progress bar estimates the number of lines
 
 ABOUT = """
 Randomise every cell of a table, within its public bounds and categories.
 
-Numbers stay numbers within their bounds, whole numbers stay whole, categories stay categories; the rows keep their \
-order and their number. What comes out may be read by anyone, with any software. [bold]--epsilon[/bold] is what a \
-person pays for the whole row, shared by the columns; with [bold]--per-column[/bold] every column costs that much, and \
-a person pays it times the number of columns.
+Numbers stay within their bounds, whole numbers stay whole, and categories stay categories. The rows keep their order \
+and their number. Anyone may read the new table, with any software.
+
+[bold]--epsilon[/bold] limits how much a person's row reveals about that person: a smaller epsilon means more noise. \
+The columns share it. With [bold]--per-column[/bold] each column gets the whole epsilon, and the privacy loss of a \
+person is epsilon times the number of columns.
 """
 
 # Rich keeps the paragraphs of an epilogue and joins their lines.
 EXAMPLES = """
 [bold]Examples[/bold]
 
-flou schema survey.csv --out survey.toml                            first: say what is public
+flou schema survey.csv --out survey.toml                            first: state what is public
 
 flou sanitise survey.csv --schema survey.toml --epsilon 8 --out sanitised.csv
 
@@ -46,36 +48,36 @@ flou sanitise survey.parquet --schema survey.toml --epsilon 1 --per-column --met
 
 [bold]What to expect[/bold]
 
-Single values are far off unless epsilon is large: sanitised rows are for software that takes nothing else. Shares, \
-means and distributions cost as much and err less when reports are made for them: [bold]flou survey --help[/bold]. A \
-classifier can be learned from reports as well: [bold]flou.local.NaiveBayes[/bold].
+Unless epsilon is large, single values are far from the truth. Use sanitised rows only for software that needs rows. \
+For shares, means and distributions [bold]flou survey[/bold] is more accurate at the same epsilon. A classifier can \
+also learn from reports: see [bold]flou.local.NaiveBayes[/bold].
 
-Methods for numbers: [bold]window[/bold] (the least error), [bold]laplace[/bold], [bold]staircase[/bold]. Categories \
-and yes-or-no columns are answered by generalised randomised response. Missing values count as the schema says. \
-Running it again draws fresh noise, and costs again.
+Categories and yes-or-no columns are randomised by generalised randomised response. The schema says what happens to \
+missing values. Every run draws fresh noise and adds to the privacy loss.
 """
 
 
 @app.command("sanitise", help=ABOUT, epilog=EXAMPLES)
 def show_sanitise(
-    data: Annotated[Path, typer.Argument(help="The table: a .csv, .tsv or .parquet file. It is never changed.")],
-    schema: Annotated[
-        Path, typer.Option(help="What is public about it, a TOML file; flou schema writes one to fill in.")
+    data: DataFile,
+    schema: SchemaFile,
+    epsilon: Annotated[
+        str, typer.Option(help="Privacy loss of a person, all columns together: 8, 0.5, 1/3. Smaller: more noise.")
     ],
-    epsilon: Annotated[str, typer.Option(help="What a person pays for all columns, for example 8, 0.5 or 1/3.")],
-    out: Annotated[Path, typer.Option(help="Where the rows go, a .csv or .parquet file.")],
+    out: Annotated[Path, typer.Option(help="The table to write, a .csv or .parquet file.")],
     per_column: Annotated[
-        bool, typer.Option("--per-column", help="Every column costs epsilon: a person pays it times the columns.")
+        bool, typer.Option("--per-column", help="Spend epsilon on each column. Default: the columns share epsilon.")
     ] = False,
-    method: Annotated[str, typer.Option(help="For numbers: window, laplace or staircase.")] = "window",
+    method: Annotated[
+        str, typer.Option(help="The noise of numbers: window (the smallest error), laplace or staircase.")
+    ] = "window",
     drop: Annotated[
-        bool, typer.Option("--drop", help="Leave out columns that the schema does not have, instead of refusing.")
+        bool, typer.Option("--drop", help="Leave out columns that are not in the schema. Default: refuse the table.")
     ] = False,
-    certificate: Annotated[Path | None, typer.Option(help="Also write the certificate here, a .json file.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Also write the certificate to this .json file.")] = None,
 ) -> None:
     known = filled_in(schema)
-    if certificate is not None:
-        checked_out("--certificate", certificate, ".json", (data, schema, out))
+    checked_out("--certificate", certificate, ".json", (data, schema, out))
     console = Console(highlight=False)
     with _randomising(Console(stderr=True), data) as progress:
         found = sanitise(
@@ -120,7 +122,7 @@ def _together(sanitiser: Sanitiser) -> str:
 
 @contextmanager
 def _randomising(console: Console, data: Path) -> Iterator[Callable[[int], None]]:
-    """A bar that knows about how many rows there will be; nothing in a pipe."""
+    """A progress bar on a terminal; in a pipe nothing is shown."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rows]:,} rows"))
     times = (TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -129,7 +131,7 @@ def _randomising(console: Console, data: Path) -> Iterator[Callable[[int], None]
 
 
 def _about(data: Path) -> int | None:
-    """About how many rows a file has: known for Parquet, guessed from the first lines of a text."""
+    """About how many rows a file has: stated in a Parquet file, estimated from the first lines of a text file."""
     try:
         if data.suffix.lower() == ".parquet":
             import duckdb
@@ -142,5 +144,5 @@ def _about(data: Path) -> int | None:
         with data.open("rb") as file:
             start = file.read(START)
         return max(1, data.stat().st_size * start.count(b"\n") // max(len(start), 1))
-    except Exception:  # a bar without an end, then; what is wrong with the file is told when it is read
+    except Exception:  # then the bar has no end; the reader of the file reports what is wrong with it
         return None

@@ -1,4 +1,4 @@
-"""``flou schema``: a schema to fill in, with nothing from the rows in it."""
+"""``flou schema``: a draft of a schema, made without reading any row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from flou.cli.command import app
-from flou.cli.files import checked_out, write
+from flou.cli.files import DataFile, checked_out, write
 from flou.cli.template import parsed_types, template
 from flou.errors import InvalidParameter
 from flou.parameters import shown
@@ -18,19 +18,19 @@ from flou.parameters import shown
 __all__ = ["show_schema"]
 
 ABOUT = """
-Write a schema to fill in: the names of the columns, and what each type needs.
+Draft a schema: a file in which you state the public bounds and categories of every column.
 
 Nothing is read from the rows: no bound, no category, not even their number, because that would be a release without \
-noise. Types come from a Parquet file's own declaration or from [bold]--types[/bold]; a CSV file declares none, and \
-each column gets all four to choose from. [bold]flou release[/bold] refuses the file until it is filled in.
+noise. Column types come from the Parquet file or from [bold]--types[/bold]. A CSV file declares no types, so the \
+draft offers all four for each column. [bold]flou release[/bold] refuses the file until you have filled it in.
 """
 
 EXAMPLES = """
 [bold]Examples[/bold]
 
-flou schema salaries.parquet                               print it
+flou schema salaries.parquet                               print the draft
 
-flou schema salaries.csv --out salaries.toml               write it, then fill it in
+flou schema salaries.csv --out salaries.toml               write the draft to a file, then fill it in
 
 flou schema salaries.csv --types salary=interval,age=integers,department=categories --out salaries.toml
 
@@ -42,9 +42,9 @@ interval: a number between bounds  |  integers: a whole number  |  categories: o
 
 @app.command("schema", help=ABOUT, epilog=EXAMPLES)
 def show_schema(
-    data: Annotated[Path, typer.Argument(help="The table: a .csv, .tsv or .parquet file.")],
-    out: Annotated[Path | None, typer.Option(help="Where to write it, a new .toml file; printed without.")] = None,
-    types: Annotated[list[str] | None, typer.Option(help="Types that you know: name=interval,name=boolean.")] = None,
+    data: DataFile,
+    out: Annotated[Path | None, typer.Option(help="The new .toml file to write. Default: print the draft.")] = None,
+    types: Annotated[list[str] | None, typer.Option(help="Types that you know: pay=interval,age=integers.")] = None,
 ) -> None:
     text = template(data, parsed_types(types or []))
     if out is None:
@@ -53,7 +53,7 @@ def show_schema(
     if out.exists():
         raise InvalidParameter(
             f"--out must be a new file, got {shown(str(out))}.",
-            "A schema that somebody has filled in would be lost.",
+            "Writing would erase a schema that somebody may have filled in.",
             "Pass another name, for example --out new.toml, or remove the file first.",
         )
     checked_out("--out", out, ".toml", (data,))
@@ -61,4 +61,4 @@ def show_schema(
     console = Console(highlight=False)
     console.print(f"[bold]To fill in[/bold]: {escape(str(out))}", soft_wrap=True)
     if data.suffix.lower() != ".parquet":
-        console.print("The names are the first line of the file. If that is somebody's row, delete what was written.")
+        console.print("The column names are the first line of the data. If that is a person's row, delete the draft.")

@@ -1,10 +1,11 @@
-"""What several parties compute, from the options of the command line."""
+"""The options that say what several parties compute, and the statistic that they describe."""
 
 from __future__ import annotations
 
 import inspect
+import runpy
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,23 +19,33 @@ from flou.parameters import shown
 if TYPE_CHECKING:
     from flou.joint.estimators.program import Program
 
-__all__ = ["Columns", "Covariance", "Estimator", "Formula", "SchemaFile", "Settings", "Where", "statistic"]
+__all__ = ["Columns", "Covariance", "Estimator", "Formula", "Models", "PublicSchema", "Settings", "Where"]
+__all__ += ["run_models", "statistic"]
 
 Estimator = Annotated[
     str,
     typer.Option(
-        help="ols, logit, likelihood, moments, histogram, ecdf, quantiles, vector sum; with noise that hides every "
-        "row: private ols, private logit, private histogram, private quantiles."
+        help="The statistic. Exact sums: ols, logit, likelihood, moments, histogram, ecdf, quantiles, vector sum. "
+        "With noise that hides every row: private ols, private logit, private histogram, private quantiles."
     ),
 ]
-Formula = Annotated[str | None, typer.Option(help="For regressions: 'y ~ x1 + x2', 'wage ~ log(age) + C(region)'.")]
-Columns = Annotated[str | None, typer.Option(help="For all others: the columns, such as age,wage.")]
-Covariance = Annotated[str | None, typer.Option(help="Standard errors: nonrobust, HC0 to HC3, cluster.")]
-SchemaFile = Annotated[Path | None, typer.Option("--schema", help="Public bounds and categories, a TOML file.")]
+Formula = Annotated[str | None, typer.Option(help="Of a regression: 'y ~ x1 + x2', 'wage ~ log(age) + C(region)'.")]
+Columns = Annotated[str | None, typer.Option(help="The columns of any other statistic, such as age,wage.")]
+Covariance = Annotated[str | None, typer.Option(help="The standard errors: nonrobust, HC0 to HC3, or cluster.")]
+PublicSchema = Annotated[Path | None, typer.Option("--schema", help="Public bounds and categories, a TOML file.")]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="Any other choice, such as bins=20 or bounds=[0,100]. Repeat it.")
+    list[str] | None,
+    typer.Option("--set", help="Any other setting of the statistic, such as bins=20 or bounds=[0,100]. Repeatable."),
 ]
-Where = Annotated[str, typer.Option(help="Use only rows like these: \"age >= 18 and not x == 'y'\".")]
+Where = Annotated[str, typer.Option(help="Use only rows where, say, \"age >= 18 and not x == 'y'\".")]
+Models = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        help="Your Python file that calls flou.joint.register_model. The command runs it. Everyone needs the same "
+        "file: the plan contains its fingerprint. Repeatable.",
+    ),
+]
 
 
 def statistic(
@@ -46,7 +57,7 @@ def statistic(
     schema: Path | None,
     settings: Sequence[str] | None,
 ) -> Program:
-    """The statistic that is meant; what it does not know, or lacks, is refused by name."""
+    """The statistic that the options describe; an unknown or missing setting is refused by name."""
     from flou.joint.estimators.registry import program_type
 
     kind = program_type(estimator)
@@ -62,9 +73,9 @@ def statistic(
     for key in given:
         if key not in known:
             raise InvalidParameter(
-                f"The statistic {estimator!r} has no choice {shown(key)}.",
-                "A choice that is silently ignored may be a typing mistake.",
-                f"{closest(key, list(known))} (it knows: {', '.join(known)}).",
+                f"The statistic {estimator!r} has no setting {shown(key)}.",
+                "An ignored setting could hide a typing mistake.",
+                f"{closest(key, list(known))} (its settings: {', '.join(known)}).",
             )
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in given:
@@ -73,7 +84,7 @@ def statistic(
             )
             raise InvalidParameter(
                 f"The statistic {estimator!r} needs {key!r}.",
-                "It says what is to be computed.",
+                "Without it the computation is not defined.",
                 f"Pass it as {option}.",
             )
     try:
@@ -82,8 +93,8 @@ def statistic(
         raise
     except (TypeError, ValueError, AttributeError):
         raise InvalidParameter(
-            f"The choices for the statistic {estimator!r} cannot be used.",
-            "One of them is of another kind than it should be.",
+            f"The settings of the statistic {estimator!r} cannot be used.",
+            "One of them has the wrong type.",
             "Write numbers as they are, lists as [1,2,3], and texts without quotes.",
         ) from None
 
@@ -94,7 +105,7 @@ def _setting(text: str) -> tuple[str, Any]:
     if not sign or not key.isidentifier():
         raise InvalidParameter(
             f"--set must be a name and a value, got {shown(text)}.",
-            "It is a choice of the statistic.",
+            "It is a setting of the statistic.",
             "Write for example --set bins=20 or --set bounds=[0,100].",
         )
     try:
@@ -103,3 +114,24 @@ def _setting(text: str) -> tuple[str, Any]:
         found = {"value": value}
     plain = list(found) == ["value"] and isinstance(found["value"], str | int | float | bool | list)
     return key, found["value"] if plain else value
+
+
+def run_models(paths: Iterable[Path] | None) -> None:
+    """Run the files, so that their models are known by name."""
+    for path in paths or ():
+        try:
+            runpy.run_path(str(path))
+        except FlouError:
+            raise
+        except OSError:
+            raise InvalidParameter(
+                f"The file of models {str(path)!r} cannot be read.",
+                "A plan names a model but does not contain its code, so every party needs the file.",
+                "Check the path, or ask the author of the plan for the file.",
+            ) from None
+        except Exception as error:
+            raise InvalidParameter(
+                f"The file of models {str(path)!r} stops with {type(error).__name__}.",
+                "The command runs this file as Python code before anything else.",
+                f"Run the file by itself to see where it stops: python {path}.",
+            ) from error

@@ -1,8 +1,8 @@
-"""A schema to fill in: the names of the columns and what each type needs, and nothing from the rows.
+"""The draft of a schema: the names of the columns and the facts that each type needs, and nothing from the rows.
 
-Guessing a type, a bound or a category from rows would release something about them without any noise. So only
-what was declared is used: the types of a Parquet file, or ``types`` given by the user. A CSV file declares nothing
-but names. A line ``todo`` keeps the file from being taken for a schema before somebody has filled it in.
+A type, a bound or a category guessed from rows would reveal something about them without any noise. So only
+declarations are used: the types of a Parquet file, or ``types`` given by the user. A CSV file declares only
+names. As long as a draft has its line ``todo``, it is refused as a schema.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CHOICE = """\
 # Choose one type, fill it in, and delete the rest; or delete the column, if nobody will ask about it.
 """
 
-# What a column's declared type says about it; everything else, such as a date, is left to people.
+# The type of flou for each declared type; for others, such as dates, people must choose.
 DECLARED = {declared: name for name, kind in KINDS.items() for declared in kind.declared}
 
 
@@ -52,7 +52,7 @@ def template(path: Path, types: Mapping[str, str] | None = None) -> str:
         if name not in names:
             raise InvalidParameter(
                 f"--types names {shown(name)}, which is not a column of the file.",
-                "A type that belongs to no column may be a typing mistake.",
+                "The name may be a typing mistake.",
                 f"{closest(name, names)} (columns: {', '.join(names[:20])}).",
             )
     known |= types or {}
@@ -78,7 +78,7 @@ def _column(name: str, kind: str | None) -> str:
 
 
 def _choice(kind: str) -> str:
-    """A type that can be chosen, and what it then needs, out of the way of whoever reads the file."""
+    """A type to choose and the lines that it needs, as comments."""
     needed = [line for line in KINDS[kind].lines.splitlines() if not line.startswith("#")]
     chosen = f'type = "{kind}"'
     return "".join(f"# {line}\n" for line in (f"{chosen:<30}# {KINDS[kind].about}", *needed))
@@ -100,7 +100,7 @@ def parsed_types(texts: Iterable[str]) -> dict[str, str]:
 
 
 def filled_in(path: str | os.PathLike[str]) -> Schema:
-    """The schema in a file, refused kindly while it is still a template."""
+    """The schema in a file; a draft that is not filled in is refused, with the columns that are left to do."""
     text = toml.file_text(path)
     try:
         tables = tomllib.loads(text)
@@ -112,8 +112,8 @@ def filled_in(path: str | os.PathLike[str]) -> Schema:
         still = f" (columns to fill in: {', '.join(open_ones[:10])})" if open_ones else ""
         raise InvalidParameter(
             f"The schema {shown(os.fspath(path))} is still to be filled in{still}.",
-            "Bounds and categories are public knowledge that flou never reads from the data.",
-            "Fill in each column from what you know, or delete it if nobody asks about it, and delete the line todo.",
+            "Bounds and categories are public facts that flou never reads from the data.",
+            "Fill in each column from public knowledge, or delete the column, and then delete the line todo.",
         )
     return Schema.from_text(text)
 

@@ -18,8 +18,7 @@ from flou.bits import Bits, SystemBits
 from flou.domain import Schema
 from flou.guarantee import ZCDP, Guarantee
 from flou.parameters import Relation
-from flou.release.accuracy import accuracy_of
-from flou.release.uncertainty import Uncertainty
+from flou.release.uncertainty import Uncertainty, accuracy_of
 
 __all__ = [
     "ONCE",

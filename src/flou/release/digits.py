@@ -1,18 +1,23 @@
-"""How many digits of a released number are worth reading: those that its interval does not blur.
+"""How numbers are written: a released one with the digits that its interval does not blur, a cost exactly.
 
-A number is written to the place that is between a tenth and a hundredth of the interval's width. Ends of intervals are
-rounded outwards, so that what is shown never promises more than what holds. Whole numbers stay whole.
+A released number is written to the place that is between a tenth and a hundredth of the interval's width. Ends of
+intervals are rounded outwards, so that what is shown never promises more than what holds. Whole numbers stay whole.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-__all__ = ["last_place", "place_of", "rounded_to", "written"]
+from flou.guarantee import Guarantee
+from flou.guarantee.words import rounded
+
+__all__ = ["cost_column", "cost_line", "exact_text", "last_place", "place_of", "priced", "rounded_to", "written"]
 
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
 FINEST = -15
@@ -65,3 +70,33 @@ def written(value: Any, place: int | None, rounding: str = NEAREST) -> str:
     if abs(number) >= Decimal(HUGE):
         return f"{number:.{5 if place is None else max(number.adjusted() - place, 0)}e}"
     return f"{number:,f}"
+
+
+def exact_text(value: Fraction) -> str:
+    """An exact number as people write it: 0.25, 1/3; rounded up to three digits where it would be longer."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    decimal = f"{float(value):.6g}"
+    if Fraction(decimal) == value:
+        return decimal
+    return f"{value.numerator}/{value.denominator}" if value.denominator < 1000 else rounded(value)
+
+
+def priced(cost: Guarantee) -> str:
+    """The parameters: ``epsilon = 0.5``."""
+    pairs = zip(cost.parameters, cost._exact, strict=True)
+    return ", ".join(f"{name} = {exact_text(value)}" for name, value in pairs)
+
+
+def cost_column(costs: Sequence[Guarantee]) -> tuple[str, list[str]]:
+    """The head and the cells of a column of costs; where all have one parameter, it is the head."""
+    names = {cost.parameters for cost in costs}
+    if len(names) == 1 and len(costs[0].parameters) == 1:
+        return costs[0].parameters[0], [exact_text(cost._exact[0]) for cost in costs]
+    return "cost", [priced(cost) for cost in costs]
+
+
+def cost_line(cost: Guarantee) -> str:
+    """The parameters, whom they protect, and what they mean."""
+    unit = "row" if cost.unit == "row" else cost.unit
+    return f"{priced(cost)} for each {unit} ({cost.relation}). {cost.in_words()}"

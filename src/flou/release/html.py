@@ -10,9 +10,9 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
+from flou.release.digits import cost_line
 from flou.release.entries import Entry, entries, worth_drawing
-from flou.release.price import cost_line
-from flou.render import Axis
+from flou.render.axis import Scale
 
 if TYPE_CHECKING:
     from flou.release.release import Release
@@ -27,7 +27,7 @@ CELL = "padding:.15em .8em .15em 0;border:0;text-align:{}"
 def html_of(release: Release) -> str:
     """The table."""
     lines = entries(release)
-    axis = Axis.around(worth_drawing(lines), zero=release.is_counts)
+    axis = Scale.around(worth_drawing(lines), zero=release.is_counts)
     heads = [("", "left"), ("95 % interval", "left"), ("value", "right"), ("these rows", "right")]
     head = "".join(_cell("th", text, side) for text, side in [*heads, ("population", "right")])
     rows = "".join(f"<tr>{_line(line, axis)}</tr>" for line in lines[:MOST])
@@ -42,7 +42,7 @@ def html_of(release: Release) -> str:
     )
 
 
-def _line(entry: Entry, axis: Axis) -> str:
+def _line(entry: Entry, axis: Scale) -> str:
     cells = [_cell("th", escape(entry.label), "left"), _cell("td", interval_bar(entry, axis), "left")]
     texts = (entry.text, entry.between(entry.data), entry.between(entry.population))
     return "".join(cells + [_cell("td", escape(text), "right") for text in texts])
@@ -54,7 +54,7 @@ def _cell(tag: str, content: str, side: str) -> str:
     return f'<{tag}{scope} style="{CELL.format(side)}{weight}">{content}</{tag}>'
 
 
-def interval_bar(entry: Entry, axis: Axis) -> str:
+def interval_bar(entry: Entry, axis: Scale) -> str:
     """One line of a table, drawn: thin for the population, thick for these rows, a dot for the value."""
     if not entry.is_number:
         return ""

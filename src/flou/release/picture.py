@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from flou.release.digits import place_of
+from flou.release.digits import cost_line, place_of
 from flou.release.entries import Entry, entries, worth_drawing
-from flou.release.layout import Layout
-from flou.release.price import cost_line
-from flou.render import Axis, Band, Bar, Box, Cell, Interval, Lanes, Line, Panel, Picture, Point, Rule
-from flou.render.letters import width_of
-from flou.render.picture import WIDE, Mark, Of
+from flou.release.uncertainty import LEVEL, Curve
+from flou.render import BandMark, BarMark, BoxMark, CellMark, IntervalMark, LineMark, PointMark, RuleMark
+from flou.render.axis import Lanes, Scale, width_of
+from flou.render.picture import WIDE, Mark, Of, Panel, Picture
 
 if TYPE_CHECKING:
     from flou.release.release import Release
-    from flou.release.uncertainty import Curve
 
-__all__ = ["picture_of"]
+__all__ = ["Layout", "picture_of"]
 
-LEVEL = 0.95
+Kind: TypeAlias = Literal["values", "units", "coefficients", "bins", "curve", "quantiles", "boxes", "matrix", "table"]
 BOTH: tuple[Of, Of] = ("population", "data")  # the wider one lies behind
 PANELS, LANES, CELLS = 100, 400, 1600  # that are drawn, at the most
 FEW, MANY = 20, 60  # quantiles that have a lane each, and lanes of full height
@@ -34,6 +32,21 @@ BARS = 40  # bins whose intervals can be told apart
 TALL, LOW = 240.0, 110.0  # pixels of a panel, alone and beside others
 LONGEST = 18  # digits of a number
 ALIKE = 10  # times as large, and coefficients still share an axis
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Groups one after the other, and in each of them the same entries; everything here is public.
+
+    ``kind`` says what the entries are: ``"values"`` with a name each; ``"units"``, values that have units of their own;
+    ``"coefficients"``, an intercept and slopes; counts of ``"bins"``; points of a ``"curve"``; ``"quantiles"``; the
+    five quantiles of ``"boxes"``; a ``"matrix"`` of columns by columns; or a ``"table"`` of rows by columns.
+    """
+
+    kind: Kind
+    groups: tuple[str, ...] | None = None  # of a matrix or a table, the rows; None where nothing is grouped
+    names: tuple[str, ...] = ()  # of the entries of one group
+    places: tuple[float, ...] = ()  # where they are: the edges of bins, the points of a curve, probabilities
 
 
 def picture_of(release: Release) -> Picture | None:
@@ -82,45 +95,41 @@ def _panels(release: Release, lines: list[Entry], whose: str) -> tuple[list[Pane
     if layout.kind == "boxes":
         return [_boxes(groups, titles, column)], ""
     if layout.kind == "bins":
-        scale = Axis.around(
-            worth_drawing(lines), "" if several else "rows" if release.is_counts else "share", zero=True
-        )
-        across = Axis(layout.places[0], layout.places[-1], "" if several else column)
+        name = "" if several else "rows" if release.is_counts else "share"
+        scale = Scale.around(worth_drawing(lines), name, zero=True)
+        across = Scale(layout.places[0], layout.places[-1], "" if several else column)
         panels = [_histogram(*one, layout.places, across, scale) for one in zip(groups, titles, strict=True)]
         return panels, "bin by bin"
     if layout.kind == "curve" or (layout.kind == "quantiles" and along):
         words = ("share of rows", column) if layout.kind == "quantiles" else (column, "density")
-        scale = Axis.around(worth_drawing(lines), "" if several else words[1], zero=layout.kind == "curve")
-        across = Axis(layout.places[0], layout.places[-1], "" if several else words[0])
+        scale = Scale.around(worth_drawing(lines), "" if several else words[1], zero=layout.kind == "curve")
+        across = Scale(layout.places[0], layout.places[-1], "" if several else words[0])
         panels = [_function(*one, layout.places, across, scale) for one in zip(groups, titles, strict=True)]
         return panels, "point by point"
     bars, name = release.is_counts, column if layout.kind == "quantiles" and not several else ""
-    axis = Axis.around(worth_drawing(lines), name, zero=bars)
+    axis = Scale.around(worth_drawing(lines), name, zero=bars)
     return [_lanes(group, names, axis, title, bars=bars) for group, title in zip(groups, titles, strict=True)], ""
 
 
 def _number(line: Entry, whose: str) -> Panel:
     """Two lanes: these rows, and the population."""
-    marks: list[Mark] = [Interval(*line.data, at=0, of="data"), Interval(*line.population, at=1, of="population")]
-    marks += [Point(line.value, lane, _told(line)) for lane in (0, 1)]
+    marks: list[Mark] = [IntervalMark(*line.data, 0, "data"), IntervalMark(*line.population, 1, "population")]
+    marks += [PointMark(line.value, lane, _told(line)) for lane in (0, 1)]
     names, texts = (whose, "population"), (line.between(line.data), line.between(line.population))
-    return Panel(Axis.around(line.numbers), Lanes(names, texts, 32.0), tuple(marks))
+    return Panel(Scale.around(line.numbers), Lanes(names, texts, 32.0), tuple(marks))
 
 
 def _lanes(
-    lines: Sequence[Entry], names: Sequence[str], axis: Axis, title: str = "", *, bars: bool = False, zero: bool = False
+    lines: Sequence[Entry], names: Sequence[str], axis: Scale, title: str = "", bars: bool = False, rule: bool = False
 ) -> Panel:
     """A lane for each value: its name, a bar or a dot with its intervals, and the number."""
     lines = lines[:LANES]
     pitch = (18.0 if title else 24.0) * min(1.0, max(MANY / len(lines), 0.25))
-    marks: list[Mark] = [Rule(0.0)] if zero else []
+    marks: list[Mark] = [RuleMark(0.0)] if rule else []
     for i, line in enumerate(lines):
         if line.is_number:
-            mark = (
-                Bar((0.0, line.value), (i - 0.36, i + 0.36), _told(line)) if bars else Point(line.value, i, _told(line))
-            )
-            both = _intervals(line, i)
-            marks += [mark, *both] if bars else [*both, mark]
+            both, bar = _intervals(line, i), BarMark((0.0, line.value), (i - 0.36, i + 0.36), _told(line))
+            marks += [bar, *both] if bars else [*both, PointMark(line.value, i, _told(line))]
     texts = tuple(map(_text, lines))
     return Panel(axis, Lanes(tuple(names[: len(lines)]), texts, pitch), tuple(marks), title)
 
@@ -128,32 +137,32 @@ def _lanes(
 def _intervals(line: Entry, at: float, *, upright: bool = False) -> list[Mark]:
     """Both intervals of a value; that of the population is the wider one, and lies behind."""
     (a, b), (c, d) = line.population, line.data
-    return [Interval(a, b, at, "population", upright), Interval(c, d, at, "data", upright)]
+    return [IntervalMark(a, b, at, "population", upright), IntervalMark(c, d, at, "data", upright)]
 
 
-def _histogram(lines: Sequence[Entry], title: str, edges: Sequence[float], across: Axis, scale: Axis) -> Panel:
+def _histogram(lines: Sequence[Entry], title: str, edges: Sequence[float], across: Scale, scale: Scale) -> Panel:
     """Bars that touch, on an axis of numbers; where they are many, their intervals are a band."""
     marks: list[Mark] = [
-        Bar((a, b), (0.0, line.value), _told(line)) for (a, b), line in zip(pairwise(edges), lines, strict=True)
+        BarMark((a, b), (0.0, line.value), _told(line)) for (a, b), line in zip(pairwise(edges), lines, strict=True)
     ]
     if len(lines) > BARS:
         values = [*lines, lines[-1]]
-        marks += [Band.steps(edges, *_ends(values, of, scale), of, jumps=True) for of in BOTH]
+        marks += [BandMark.steps(edges, *_ends(values, of, scale), of, jumps=True) for of in BOTH]
     else:
         for (a, b), line in zip(pairwise(edges), lines, strict=True):
             marks += _intervals(line, a / 2 + b / 2, upright=True)
     return Panel(across, scale, tuple(marks), title, TALL if scale.name else LOW)
 
 
-def _function(lines: Sequence[Entry], title: str, places: Sequence[float], across: Axis, scale: Axis) -> Panel:
+def _function(lines: Sequence[Entry], title: str, places: Sequence[float], across: Scale, scale: Scale) -> Panel:
     """A line in two bands."""
     x = tuple(places)
-    bands = [Band(x, *_ends(lines, of, scale), of) for of in BOTH]
-    line = Line(x, tuple(float(line.value) for line in lines))
+    bands = [BandMark(x, *_ends(lines, of, scale), of) for of in BOTH]
+    line = LineMark(x, tuple(float(line.value) for line in lines))
     return Panel(across, scale, (*bands, line), title, TALL if scale.name else LOW)
 
 
-def _ends(lines: Sequence[Entry], of: Of, scale: Axis) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _ends(lines: Sequence[Entry], of: Of, scale: Scale) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The lower and the upper ends of intervals, as far as the axis goes."""
     pairs = [line.data if of == "data" else line.population for line in lines]
     low, high = (tuple(scale.clamped(pair[end]) for pair in pairs) for end in (0, 1))
@@ -166,12 +175,11 @@ def _distribution(curve: Curve, column: str, several: bool) -> Panel:
     marks: list[Mark] = []
     for of in BOTH:
         low, high = (end.tolist() for end in (curve.data if of == "data" else curve.population))
-        marks.append(Band.steps(x, low, high, of, jumps=curve.jumps))
-    marks.append(Line.steps(x, values))
-    across = Axis(x[0], x[-1] if x[-1] > x[0] else x[0] + 1, "" if several else column)
-    return Panel(
-        across, Axis(0.0, 1.0, "" if several else "share of rows"), tuple(marks), curve.name, LOW if several else TALL
-    )
+        marks.append(BandMark.steps(x, low, high, of, jumps=curve.jumps))
+    marks.append(LineMark.steps(x, values))
+    across = Scale(x[0], x[-1] if x[-1] > x[0] else x[0] + 1, "" if several else column)
+    share, tall = Scale(0.0, 1.0, "" if several else "share of rows"), LOW if several else TALL
+    return Panel(across, share, tuple(marks), curve.name, tall)
 
 
 def _boxes(groups: Sequence[Sequence[Entry]], names: Sequence[str], column: str) -> Panel:
@@ -183,10 +191,10 @@ def _boxes(groups: Sequence[Sequence[Entry]], names: Sequence[str], column: str)
         low, first, middle, third, high = (line.text for line in five)
         head = f"{name}: " if name else ""
         told = f"{head}median {middle}, half of all between {first} and {third}, nine tenths between {low} and {high}"
-        marks.append(Box(tuple(line.value for line in five), i - 0.22, 0.18, told))
+        marks.append(BoxMark(tuple(line.value for line in five), i - 0.22, 0.18, told))
         for row, line in enumerate(five):
             marks += _intervals(line, i + 0.06 + 0.09 * row)
-    axis = Axis.around(worth_drawing([line for five in groups for line in five]), column)
+    axis = Scale.around(worth_drawing([line for five in groups for line in five]), column)
     return Panel(axis, Lanes(tuple(names[:PANELS]), pitch=68.0), tuple(marks))
 
 
@@ -200,8 +208,8 @@ def _own_units(lines: Sequence[Entry], coefficients: bool) -> list[Panel]:
         alike = max(sizes, default=0.0) <= ALIKE * min(sizes, default=0.0)
         slopes = coefficients and i == 1
         for some in [part] if alike else [[line] for line in part]:
-            axis = Axis.around(worth_drawing(some) or [0.0], zero=slopes)
-            panels.append(_lanes(some, [line.label for line in some], axis, zero=slopes))
+            axis = Scale.around(worth_drawing(some) or [0.0], zero=slopes)
+            panels.append(_lanes(some, [line.label for line in some], axis, rule=slopes))
     return panels
 
 
@@ -217,20 +225,20 @@ def _matrix(groups: Sequence[Sequence[Entry]], rows: Sequence[str], columns: Seq
             scale = largest if shares else spreads[i] * spreads[j]
             exact = line if shares else _by_itself(line)
             between = exact.between(exact.data) if line.data[0] < line.data[1] else ""
-            marks.append(Cell(j, i, _text(exact), between, line.value / scale if scale else 0.0, _told(exact)))
+            marks.append(CellMark(j, i, _text(exact), between, line.value / scale if scale else 0.0, _told(exact)))
     return Panel(Lanes(tuple(columns)), Lanes(tuple(rows), pitch=52.0), tuple(marks))
 
 
 def _key(panels: Sequence[Panel], band: str, whose: str) -> tuple[tuple[str, str], ...]:
     """What the marks mean, those of these rows first."""
     marks = [mark for panel in panels for mark in panel.marks]
-    if any(isinstance(mark, Cell) for mark in marks):
+    if any(isinstance(mark, CellMark) for mark in marks):
         return (("cell", "below each value: its 95 % interval, " + whose),)
     found: list[tuple[str, str]] = []
     for of, words in (("data", whose), ("population", "the population behind them")):
-        if any(isinstance(mark, Interval) and mark.of == of for mark in marks):
+        if any(isinstance(mark, IntervalMark) and mark.of == of for mark in marks):
             found.append((of, f"95 % interval, {words}"))
-        if any(isinstance(mark, Band) and mark.of == of for mark in marks):
+        if any(isinstance(mark, BandMark) and mark.of == of for mark in marks):
             found.append((f"band {of}", f"95 % band, {band}, {words}"))
     return tuple(found)
 

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.parameters import choice, open_probability
-from flou.release.accuracy import half_width, sampling_part
 from flou.release.certificate import Certificate
-from flou.release.digits import rounded_to
+from flou.release.digits import cost_line, rounded_to
 from flou.release.entries import Entry, entries
 from flou.release.html import html_of
-from flou.release.layout import Layout
-from flou.release.price import cost_line
-from flou.release.uncertainty import Interval, Uncertainty
+from flou.release.picture import Layout, picture_of
+from flou.release.uncertainty import Interval, Uncertainty, half_width, sampling_part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -166,7 +164,6 @@ class Release:
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """A Matplotlib figure (extra ``plots``); with ``path`` it is written as well, as PNG or SVG."""
-        from flou.release.picture import picture_of
         from flou.render.matplotlib import plot
 
         picture = picture_of(self)

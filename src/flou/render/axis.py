@@ -1,24 +1,25 @@
-"""The two directions of a panel: numbers on a line with round ticks, or lanes with a name each."""
+"""The two directions of a panel: numbers on a line with round ticks, or lanes with a name each. How wide texts are."""
 
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import ge
 
-from flou.render.letters import width_of
-
-__all__ = ["Axis", "Lanes"]
+__all__ = ["BOLD", "FINE", "Lanes", "Scale", "shortened", "width_of"]
 
 LARGEST = 1e300  # beyond it, differences would overflow
 LINE = 15  # pixels that a name needs
 HUGE, TINY = 1e12, 1e-5  # beyond these an exponent is easier to read than zeros
+LETTER, BOLD, FINE = 7.8, 9.0, 6.2  # pixels of a letter, of a bold one and of a small one
+LONGEST = 34  # letters of a name
 
 
 @dataclass(frozen=True)
-class Axis:
+class Scale:
     """The numbers from ``low`` to ``high``, and what they are."""
 
     low: float
@@ -26,7 +27,7 @@ class Axis:
     name: str = ""
 
     @classmethod
-    def around(cls, numbers: Iterable[float], name: str = "", *, zero: bool = False) -> Axis:
+    def around(cls, numbers: Iterable[float], name: str = "", *, zero: bool = False) -> Scale:
         """An axis on which all numbers fit; with ``zero``, zero as well."""
         found = [min(max(x, -LARGEST), LARGEST) for x in numbers if math.isfinite(x)] + ([0.0] if zero else [])
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
@@ -92,5 +93,21 @@ class Lanes:
 
     @property
     def every(self) -> int:
-        """So many lanes share a name: one, where there is room for all of them."""
+        """How many lanes share a name: one, where there is room for all names."""
         return math.ceil(LINE / self.pitch)
+
+
+def width_of(text: str, letter: float = LETTER) -> float:
+    """The width in pixels, about; letters of East Asia are twice as wide, and accents that combine have no width."""
+    wide = (unicodedata.east_asian_width(c) in "WF" for c in text if not unicodedata.combining(c))
+    return letter * sum(1.8 if one else 1.0 for one in wide)
+
+
+def shortened(text: str, room: float = LONGEST * LETTER, letter: float = LETTER) -> str:
+    """A text that fits, without its middle: names of groups often differ at the end."""
+    left = len(text)
+    head, tail = text, ""
+    while left > 1 and width_of(head + tail, letter) > room:
+        left -= 1
+        head, tail = text[: left - left // 3].rstrip() + "…", text[len(text) - left // 3 :].lstrip()
+    return head + tail

@@ -12,9 +12,9 @@ import numpy as np
 
 from flou.errors import InvalidParameter, MissingExtra
 from flou.parameters import shown
-from flou.render.axis import Axis, Lanes
-from flou.render.letters import BOLD, FINE, shortened, width_of
-from flou.render.picture import SHADE, WIDE, Band, Bar, Box, Cell, Interval, Line, Of, Panel, Picture, Point, Rule
+from flou.render import BandMark, BarMark, BoxMark, CellMark, IntervalMark, LineMark, PointMark, RuleMark
+from flou.render.axis import BOLD, FINE, Lanes, Scale, shortened, width_of
+from flou.render.picture import SHADE, WIDE, Of, Panel, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,22 +100,22 @@ def _save(figure: Figure, path: Path) -> None:
 def _draw(axes: Axes, panel: Panel, wide: float) -> None:
     """The marks of a panel, those of a kind at once, on its axes."""
     _frame(axes, panel, wide)
-    if bars := _of(panel, Bar):
+    if bars := _of(panel, BarMark):
         (left, right), (bottom, top) = (np.transpose([getattr(bar, side) for bar in bars]) for side in "xy")
         axes.bar(left, top - bottom, right - left, bottom, align="edge", color=BLUE)
-    for band in _of(panel, Band):
+    for band in _of(panel, BandMark):
         axes.fill_between(band.x, band.low, band.high, color=COLOURS[band.of], alpha=OPACITY[band.of], lw=0)
-    for line in _of(panel, Line):
+    for line in _of(panel, LineMark):
         axes.plot(line.x, line.y, color=MARK, lw=1.4)
-    for rule in _of(panel, Rule):
+    for rule in _of(panel, RuleMark):
         axes.axvline(rule.x, color=GREY, lw=0.8, zorder=0.9)
-    for box in _of(panel, Box):
+    for box in _of(panel, BoxMark):
         _box(axes, box)
     for of in reversed(COLOURS):
         _intervals(axes, panel, of)
-    if points := _of(panel, Point):
+    if points := _of(panel, PointMark):
         axes.plot([p.x for p in points], [p.y for p in points], "o", color=MARK, markersize=4.5, zorder=4)
-    for cell in _of(panel, Cell):
+    for cell in _of(panel, CellMark):
         _cell(axes, cell, 0.8 * wide / len(panel.x.names) if isinstance(panel.x, Lanes) else wide)
 
 
@@ -126,7 +126,7 @@ def _of(panel: Panel, kind: type[T]) -> list[T]:
 def _frame(axes: Axes, panel: Panel, wide: float) -> None:
     """Limits, ticks and grid lines, and the names and texts of lanes."""
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set(color=GREY, visible=isinstance(panel.x, Axis))
+    axes.spines["bottom"].set(color=GREY, visible=isinstance(panel.x, Scale))
     axes.tick_params(colors=GREY, labelcolor=INK, labelsize=9, length=0, pad=6)
     axes.set_axisbelow(True)
     if isinstance(panel.y, Lanes):
@@ -153,7 +153,7 @@ def _frame(axes: Axes, panel: Panel, wide: float) -> None:
 
 
 def _numbers(
-    axes: Axes, side: Literal["x", "y"], scale: Axis, ticks: Sequence[tuple[float, str]], *, grid: bool = True
+    axes: Axes, side: Literal["x", "y"], scale: Scale, ticks: Sequence[tuple[float, str]], *, grid: bool = True
 ) -> None:
     axis = axes.xaxis if side == "x" else axes.yaxis
     axis.set_ticks([at for at, _ in ticks], [text for _, text in ticks], parse_math=False)
@@ -168,8 +168,8 @@ def _intervals(axes: Axes, panel: Panel, of: Of) -> None:
     colour, thick, size = COLOURS[of], *((2.0, 5.0) if of == "data" else (1.0, 4.0))
     for upright in (False, True):
         scale, draw = (panel.y, axes.vlines) if upright else (panel.x, axes.hlines)
-        found = [one for one in _of(panel, Interval) if (one.of, one.upright) == (of, upright)]
-        ends = [(one.at, one.ends(scale)) for one in found if isinstance(scale, Axis)]
+        found = [one for one in _of(panel, IntervalMark) if (one.of, one.upright) == (of, upright)]
+        ends = [(one.at, one.ends(scale)) for one in found if isinstance(scale, Scale)]
         if whole := [(at, *(place for place, _ in pair)) for at, pair in ends if len(pair) == 2]:
             draw(*zip(*whole, strict=True), color=colour, lw=thick, zorder=3)
         for way, shape in enumerate("_^v" if upright else "|><"):  # 0, 1 and -1
@@ -180,7 +180,7 @@ def _intervals(axes: Axes, panel: Panel, of: Of) -> None:
                 axes.plot(*xy, shape, color=colour, markersize=size, mew=thick * 0.7, clip_on=False, zorder=3)
 
 
-def _box(axes: Axes, box: Box) -> None:
+def _box(axes: Axes, box: BoxMark) -> None:
     low, first, middle, third, high = box.five
     top, bottom, cap = box.at - box.half, box.at + box.half, box.half / 2
     axes.hlines([box.at, box.at], [low, third], [first, high], color=MARK, lw=1.2)
@@ -189,7 +189,7 @@ def _box(axes: Axes, box: Box) -> None:
     axes.vlines(middle, top, bottom, color=MARK, lw=2.4)
 
 
-def _cell(axes: Axes, cell: Cell, room: float) -> None:
+def _cell(axes: Axes, cell: CellMark, room: float) -> None:
     colour, shade = MARK if cell.shade >= 0 else RED, SHADE * min(abs(cell.shade), 1.0)
     axes.bar(cell.x, 0.96, 0.98, cell.y - 0.48, color=colour, alpha=shade, lw=0)
     words: dict[str, Any] = {"ha": "center", "parse_math": False, "color": INK}

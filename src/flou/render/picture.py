@@ -12,9 +12,22 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, TypeAlias
 
-from flou.render.axis import Axis, Lanes
+from flou.render.axis import Lanes, Scale
 
-__all__ = ["Band", "Bar", "Box", "Cell", "Interval", "Line", "Mark", "Of", "Panel", "Picture", "Point", "Rule"]
+__all__ = [
+    "BandMark",
+    "BarMark",
+    "BoxMark",
+    "CellMark",
+    "IntervalMark",
+    "LineMark",
+    "Mark",
+    "Of",
+    "Panel",
+    "Picture",
+    "PointMark",
+    "RuleMark",
+]
 
 Of: TypeAlias = Literal["data", "population"]
 Pair: TypeAlias = tuple[float, float]
@@ -25,7 +38,7 @@ BESIDE = 4  # panels side by side, at the most
 
 
 @dataclass(frozen=True)
-class Bar:
+class BarMark:
     """A rectangle from zero to a value; ``told`` is what it says when it is pointed at."""
 
     x: Pair
@@ -34,7 +47,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Point:
+class PointMark:
     """A released value."""
 
     x: float
@@ -43,7 +56,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Interval:
+class IntervalMark:
     """From ``low`` to ``high``, across at ``at``, or upright there; an end that is not on the axis is an arrow."""
 
     low: float
@@ -52,7 +65,7 @@ class Interval:
     of: Of
     upright: bool = False
 
-    def ends(self, axis: Axis) -> list[tuple[float, int]]:
+    def ends(self, axis: Scale) -> list[tuple[float, int]]:
         """Where the ends lie, and whether they have a cap (0) or an arrow, down (-1) or up (1).
 
         An interval beyond the axis has one arrow; one that is not known has no ends.
@@ -64,20 +77,20 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Line:
+class LineMark:
     """A function, from point to point."""
 
     x: Numbers
     y: Numbers
 
     @classmethod
-    def steps(cls, x: Sequence[float], y: Sequence[float]) -> Line:
+    def steps(cls, x: Sequence[float], y: Sequence[float]) -> LineMark:
         """From each point on, its value, up to the next point."""
         return cls(_twice(x)[1:], _twice(y)[:-1])
 
 
 @dataclass(frozen=True)
-class Band:
+class BandMark:
     """What lies between two functions."""
 
     x: Numbers
@@ -86,14 +99,14 @@ class Band:
     of: Of
 
     @classmethod
-    def steps(cls, x: Sequence[float], low: Sequence[float], high: Sequence[float], of: Of, *, jumps: bool) -> Band:
+    def steps(cls, x: Sequence[float], low: Sequence[float], high: Sequence[float], of: Of, *, jumps: bool) -> BandMark:
         """Around steps. A function that does not jump lies, up to the next point, below its upper end there."""
         upper = high if jumps else [*high[1:], high[-1]]
         return cls(_twice(x)[1:], _twice(low)[:-1], _twice(upper)[:-1], of)
 
 
 @dataclass(frozen=True)
-class Box:
+class BoxMark:
     """A box with whiskers around its middle: five numbers, from the lowest on, in a lane."""
 
     five: tuple[float, float, float, float, float]
@@ -103,7 +116,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellMark:
     """A cell of a matrix: a number with its interval as texts, and a shade from -1 to 1."""
 
     x: int
@@ -115,21 +128,21 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleMark:
     """A line across all lanes, at a number that matters."""
 
     x: float
 
 
-Mark: TypeAlias = Bar | Point | Interval | Line | Band | Box | Cell | Rule
+Mark: TypeAlias = BarMark | PointMark | IntervalMark | LineMark | BandMark | BoxMark | CellMark | RuleMark
 
 
 @dataclass(frozen=True)
 class Panel:
     """Two axes and what is drawn on them; the marks that come first lie behind the others."""
 
-    x: Axis | Lanes
-    y: Axis | Lanes
+    x: Scale | Lanes
+    y: Scale | Lanes
     marks: tuple[Mark, ...]
     title: str = ""
     tall: float = 240.0  # pixels, where the upright axis is one of numbers
@@ -153,7 +166,7 @@ class Picture:
     least: float = 160.0  # pixels that a panel needs from left to right
 
     def columns(self, width: float) -> int:
-        """How many panels lie side by side on so many pixels; the rows are about equally full."""
+        """How many panels lie side by side on ``width`` pixels; the rows are about equally full."""
         many = len(self.panels)
         fitting = min(max(int(width // self.least), 1), BESIDE, many)
         return math.ceil(many / math.ceil(many / fitting))

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from flou.render.axis import Axis, Lanes
-from flou.render.letters import BOLD, FINE, shortened, width_of
-from flou.render.picture import SHADE, WIDE, Band, Bar, Box, Cell, Interval, Line, Mark, Panel, Picture, Point, Rule
+from flou.render import BandMark, BarMark, BoxMark, CellMark, IntervalMark, LineMark, PointMark, RuleMark
+from flou.render.axis import BOLD, FINE, Lanes, Scale, shortened, width_of
+from flou.render.picture import SHADE, WIDE, Mark, Panel, Picture
 
 __all__ = ["drawn", "figure"]
 
@@ -60,7 +60,7 @@ def drawn(picture: Picture, name: str, title: str, kind: str = "wide") -> str:
 def _matrix_width(panel: Panel) -> float:
     if not isinstance(panel.x, Lanes) or not isinstance(panel.y, Lanes):
         return 0.0
-    widest = max((width_of(mark.text) for mark in panel.marks if isinstance(mark, Cell)), default=0.0)
+    widest = max((width_of(mark.text) for mark in panel.marks if isinstance(mark, CellMark)), default=0.0)
     return _names_room(panel.y) + len(panel.x.names) * max(CELL, widest + 8)
 
 
@@ -81,12 +81,12 @@ class _Frame:
 
     def x(self, number: float) -> float:
         axis = self.panel.x
-        share = axis.share(number) if isinstance(axis, Axis) else (number + 0.5) / len(axis.names)
+        share = axis.share(number) if isinstance(axis, Scale) else (number + 0.5) / len(axis.names)
         return self.left + share * (self.right - self.left)
 
     def y(self, number: float) -> float:
         axis = self.panel.y
-        if isinstance(axis, Axis):
+        if isinstance(axis, Scale):
             return self.bottom - axis.share(number) * (self.bottom - self.top)
         lane = math.floor(number + 0.5)
         pitch = (self.bottom - self.top) / len(axis.names)
@@ -97,14 +97,14 @@ def _panel(panel: Panel, left: float, top: float, wide: float, rooms: tuple[floa
     """A panel and its height; ``rooms`` are what names and texts of lanes take, in all panels."""
     start = top + (26 if panel.title else 6)
     y, above, right = panel.y, 0.0, left + wide - EDGE
-    if isinstance(y, Axis):
+    if isinstance(y, Scale):
         start += 18 if y.name else 4
         inner = left + 10 + max(width_of(text) for _, text in y.ticks())
     else:
         names, texts = rooms
-        if isinstance(panel.x, Axis) and names + texts > 0.55 * wide:  # then they lie above lanes that are high enough
+        if isinstance(panel.x, Scale) and names + texts > 0.55 * wide:  # then they lie above lanes that are high enough
             above, names, texts = (17.0, 8.0, EDGE) if y.every == 1 else (0.0, min(names, 0.4 * wide), EDGE)
-        inner, right = left + names, left + wide - (texts if isinstance(panel.x, Axis) else 0.0)
+        inner, right = left + names, left + wide - (texts if isinstance(panel.x, Scale) else 0.0)
     if isinstance(panel.x, Lanes):
         start += 22
     height = panel.height + (above * len(y.names) if isinstance(y, Lanes) else 0.0)
@@ -141,7 +141,7 @@ def _across(frame: _Frame, left: float, right: float) -> list[str]:
 def _upright(frame: _Frame, left: float, right: float) -> list[str]:
     """Names and texts of lanes, or ticks with grid lines."""
     axis, parts = frame.panel.y, []
-    if isinstance(axis, Axis):
+    if isinstance(axis, Scale):
         for number, text in axis.ticks(5 if frame.bottom - frame.top > 150 else 3):
             y = frame.y(number)
             parts += [_line("grid", frame.left, frame.right, y, y)]
@@ -164,31 +164,31 @@ def _upright(frame: _Frame, left: float, right: float) -> list[str]:
 
 def _mark(mark: Mark, frame: _Frame) -> str:
     match mark:
-        case Bar((x1, x2), (y1, y2), told):
+        case BarMark((x1, x2), (y1, y2), told):
             (a, b), (c, d) = sorted(map(frame.x, (x1, x2))), sorted(map(frame.y, (y1, y2)))
             return _rectangle("bar", a, b, c, d, told)
-        case Point(x, y, told):
-            held = all(axis.holds(v) for axis, v in ((frame.panel.x, x), (frame.panel.y, y)) if isinstance(axis, Axis))
+        case PointMark(x, y, told):
+            held = all(axis.holds(v) for axis, v in ((frame.panel.x, x), (frame.panel.y, y)) if isinstance(axis, Scale))
             tip = f"<title>{escape(told)}</title>"
             return f'<circle class="dot" cx="{_n(frame.x(x))}" cy="{_n(frame.y(y))}" r="4">{tip}</circle>' * held
-        case Interval():
+        case IntervalMark():
             return _interval(mark, frame)
-        case Line(xs, ys):
+        case LineMark(xs, ys):
             return f'<path class="curve" d="{_path(xs, ys, frame)}"/>'
-        case Band(xs, low, high, of):
+        case BandMark(xs, low, high, of):
             back = _path(xs[::-1], high[::-1], frame)
             return f'<path class="band {of}" d="{_path(xs, low, frame)}L{back[1:]}Z"/>'
-        case Box():
+        case BoxMark():
             return _box(mark, frame)
-        case Cell():
+        case CellMark():
             return _cell(mark, frame)
-        case Rule(x):
+        case RuleMark(x):
             return _line("rule", frame.x(x), frame.x(x), frame.top, frame.bottom)
 
 
-def _interval(mark: Interval, frame: _Frame) -> str:
+def _interval(mark: IntervalMark, frame: _Frame) -> str:
     axis = frame.panel.y if mark.upright else frame.panel.x
-    assert isinstance(axis, Axis)
+    assert isinstance(axis, Scale)
     along, at = (frame.y, frame.x(mark.at)) if mark.upright else (frame.x, frame.y(mark.at))
     ends, half = mark.ends(axis), 3 if mark.of == "data" else 2.5
     strokes = [[(along(place), at) for place, _ in ends]] if len(ends) == 2 else []
@@ -200,7 +200,7 @@ def _interval(mark: Interval, frame: _Frame) -> str:
     return f'<path class="{mark.of}" fill="none" d="{path}"/>' if path else ""
 
 
-def _box(mark: Box, frame: _Frame) -> str:
+def _box(mark: BoxMark, frame: _Frame) -> str:
     low, first, middle, third, high = map(frame.x, mark.five)
     y, top, bottom = (frame.y(mark.at + part * mark.half) for part in (0, -1, 1))
     cap = (bottom - top) / 4
@@ -212,7 +212,7 @@ def _box(mark: Box, frame: _Frame) -> str:
     )
 
 
-def _cell(mark: Cell, frame: _Frame) -> str:
+def _cell(mark: CellMark, frame: _Frame) -> str:
     a, b, c, d = (*map(frame.x, (mark.x - 0.5, mark.x + 0.5)), *map(frame.y, (mark.y - 0.5, mark.y + 0.5)))
     kind = "cell" if mark.shade >= 0 else "cell below"
     shade = f' fill-opacity="{SHADE * min(abs(mark.shade), 1):.2f}"'

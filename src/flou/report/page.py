@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from flou.ask import Answer, Answers
+from flou.release.digits import cost_column, priced
 from flou.release.entries import Entry, entries
 from flou.release.picture import picture_of
-from flou.release.price import cost_column, priced
 from flou.render.svg import figure
 from flou.report.style import STYLE
 

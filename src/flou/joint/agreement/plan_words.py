@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from flou.release.price import cost_line
+from flou.release.digits import cost_line
 
 if TYPE_CHECKING:
     from flou.joint.agreement.plan import Plan

@@ -13,7 +13,7 @@ from flou.errors import InvalidParameter, ProtocolError
 from flou.guarantee import ZCDP, ApproxDP, Guarantee, PureDP
 from flou.joint.agreement.plan import Plan
 from flou.parameters import LIMITS, exact, integer, is_number, number, shown
-from flou.release.price import priced
+from flou.release.digits import priced
 
 __all__ = ["Policy"]
 

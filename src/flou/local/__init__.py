@@ -9,10 +9,8 @@ from flou.local.categories.hadamard import Hadamard
 from flou.local.categories.memoised import Memoised
 from flou.local.categories.olh import OLH
 from flou.local.categories.oracles import Comparison, compare, frequencies
-from flou.local.categories.oue import OUE
 from flou.local.categories.subset_selection import SubsetSelection
-from flou.local.categories.sue import SUE
-from flou.local.categories.unary_encoding import UnaryEncoding
+from flou.local.categories.unary_encoding import OUE, SUE, UnaryEncoding
 from flou.local.categories.warner import Warner
 from flou.local.learning.classifier import Classifier
 from flou.local.learning.gaussian_model import GaussianModel

@@ -4,7 +4,7 @@ Law        that of a frequency oracle on all pairs of a row and a column
 Guarantee  epsilon-DP for both answers of one person together, in one report
 Why        the pair is one category, and the oracle's epsilon is for any change of the category
 Error      that of the oracle for each cell. The share of a row is the sum of its cells' estimates: see
-           ``margin_uncertainty.py`` for its variance, which is not the sum of theirs
+           ``support_uncertainty.py`` for its variance, which is not the sum of theirs
 Numerics   exact: those of the oracle
 Limits     the number of cells is the product of the numbers of categories. Margins alone are cheaper from a ``Survey``
 Source     flou
@@ -25,9 +25,9 @@ from flou.guarantee import PureDP
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_shares
 from flou.local.categories.frequency_oracle import categories_of
-from flou.local.categories.margin_uncertainty import MarginUncertainty
 from flou.local.categories.oracles import frequencies
 from flou.local.categories.pairs import Pairs
+from flou.local.categories.support_uncertainty import MarginUncertainty
 from flou.local.certify import certified
 from flou.parameters import Number, choice
 from flou.release import Release
@@ -86,7 +86,7 @@ class ContingencyTable:
         parts = [pairs.joined(*codes) for codes in rows_of(first).codes(wanted)]
         return self.oracle.sample(np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64), bits=bits)
 
-    def aggregate(self, reports: ArrayLike | None = None) -> Aggregate:
+    def aggregate(self, reports: ArrayLike | Aggregate | None = None) -> Aggregate:
         """An empty aggregate, or that of these reports; it is one of the ``oracle``."""
         return self.oracle.aggregate(reports)
 
@@ -101,7 +101,7 @@ class ContingencyTable:
         sums of the published cells, which were moved cell by cell.
         """
         choice("consistent", consistent, ("simplex", "none"))
-        found = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
+        found = self.aggregate(reports)
         table = self.oracle.shares(found).reshape(self.shape)
         releases = {}
         for axis, (name, domain) in enumerate(zip(self.names, (self.rows, self.columns), strict=True)):

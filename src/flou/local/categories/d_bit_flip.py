@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -27,16 +26,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
-from flou.errors import InvalidData
 from flou.laws import Bernoulli
-from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.packed import row_bytes, unpacked
 from flou.local.categories.subset_selection import uniform_subsets
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.categories.unary_encoding import MOST_BITS
-from flou.local.randomiser import whole_numbers
+from flou.local.randomiser import malformed, truth, whole_numbers
 from flou.parameters import Number, integer
 
 __all__ = ["DBitFlip", "DBitFlipLaw"]
@@ -80,9 +77,8 @@ class DBitFlip(FrequencyOracle):
 
     @cached_property
     def keep(self) -> Bernoulli:
-        """The coin that decides whether a bit is told as it is."""
-        each = self.epsilon if self.d == 1 else self.epsilon / 2
-        return Bernoulli(quotient(constant(Fraction(1)), affine(exp_minus(each), plus=1)))
+        """The coin that decides whether a bit is reported as it is."""
+        return truth(self.epsilon if self.d == 1 else self.epsilon / 2)
 
     @property
     def p(self) -> float:
@@ -135,11 +131,7 @@ class DBitFlip(FrequencyOracle):
         array = np.asarray(reports)
         rows = whole_numbers(array if array.size else np.zeros((0, self.d), dtype=np.int64), 2 * self.k - 1, (self.d,))
         if np.any(np.diff(rows >> 1, axis=1) <= 0):
-            raise InvalidData(
-                "The categories of each report must rise.",
-                "Nobody is asked about the same one twice, and their order tells nothing.",
-                "Check that the reports belong to this question, and refuse the batch if they do not.",
-            )
+            raise malformed("The categories of each report must be different and in rising order.")
         return rows
 
     def tally(self, reports: NDArray[Any]) -> Ints:

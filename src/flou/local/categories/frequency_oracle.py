@@ -20,7 +20,7 @@ from abc import abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Floats, Ints
 from flou.domain import Categories, Domain, Integers
@@ -30,7 +30,7 @@ from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_sh
 from flou.local.categories.pairs import Pairs
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.certify import certified
-from flou.local.randomiser import Randomiser
+from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, choice, integer
 from flou.release import Layout, Release
 
@@ -107,6 +107,12 @@ class FrequencyOracle(Randomiser):
         clamped: Ints = np.clip(array.astype(np.int64), 0, self.k - 1)
         return clamped
 
+    def checked(self, reports: ArrayLike) -> NDArray[Any]:
+        return whole_numbers(reports, self.tallies - 1)  # one number for each tally; other forms say so themselves
+
+    def tally(self, reports: NDArray[Any]) -> Ints:
+        return np.bincount(reports, minlength=self.tallies).astype(np.int64)
+
     def possible(self, people: int, sums: Ints) -> bool:
         bounded = bool(np.all((sums >= 0) & (sums <= people)))
         return bounded and (self._marks is None or int(sums.sum()) == self._marks * people)
@@ -131,6 +137,15 @@ class FrequencyOracle(Randomiser):
             'Pass consistent="simplex", or ask with GRR.',
         )
 
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        """How the support of two categories goes together, for a respondent in category x.
+
+        The covariance s of the support of x and of another category, the covariance c of two others, and for how many
+        v at most a given u has c. All are 0 for independent bits.
+        """
+        return 0.0, 0.0, 0
+
     def uncertainty(self, aggregate: Aggregate) -> SupportUncertainty:
         """Where the shares lie, among the respondents and in the population."""
         return SupportUncertainty(self.support(aggregate).copy(), aggregate.people, self.p, self.q, self.gap)
@@ -142,8 +157,7 @@ class FrequencyOracle(Randomiser):
         ``"none"``: the unbiased estimates. The intervals are those of the unbiased estimates each time.
         """
         choice("consistent", consistent, tuple(CONSISTENT))
-        found = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
-        return self.estimated(found, consistent=consistent)
+        return self.estimated(self.aggregate(reports), consistent=consistent)
 
     def estimated(self, aggregate: Aggregate, *, consistent: Consistent = "simplex") -> Release:
         if consistent == "mle":

@@ -16,8 +16,7 @@ import math
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
@@ -25,7 +24,6 @@ from flou.laws import WeightedChoice
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import most_likely_shares
 from flou.local.categories.frequency_oracle import FrequencyOracle
-from flou.local.randomiser import whole_numbers
 from flou.mechanisms import GeneralisedRandomisedResponse
 
 __all__ = ["GRR", "gap_of_choice"]
@@ -66,11 +64,9 @@ class GRR(FrequencyOracle):
         found: NDArray[Any] = self.mechanism.sample(codes, bits=bits) if codes.size else codes
         return found
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.k - 1)
-
-    def tally(self, reports: NDArray[Any]) -> Ints:
-        return np.bincount(reports, minlength=self.k).astype(np.int64)
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        return -self.p * self.q, -self.q * self.q, self.k  # a report supports one category
 
     def most_likely(self, aggregate: Aggregate) -> Floats:
         return most_likely_shares(aggregate.sums, self.q / self.gap)

@@ -18,20 +18,18 @@ Proof      docs/explanation/proofs/frequency_oracles.md
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli, WeightedChoice
-from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
-from flou.local.randomiser import whole_numbers
+from flou.local.randomiser import truth
 from flou.parameters import Number, integer
 
 __all__ = ["Hadamard"]
@@ -57,8 +55,7 @@ class Hadamard(FrequencyOracle):
     @cached_property
     def even(self) -> Bernoulli:
         """The coin that decides whether the sign is +."""
-        total = affine(exp_minus(self.epsilon), plus=1)
-        return Bernoulli(quotient(constant(Fraction(1)), total))
+        return truth(self.epsilon)
 
     @property
     def p(self) -> float:
@@ -97,11 +94,10 @@ class Hadamard(FrequencyOracle):
             reports[start : start + CHUNK] = drawn ^ np.where(wrong, rows & -rows, 0)
         return reports
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.size - 1)
-
-    def tally(self, reports: NDArray[Any]) -> Ints:
-        return np.bincount(reports, minlength=self.size).astype(np.int64)
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        # The signs of rows u and v have the product of row u XOR v. That is the row of x for one v at most.
+        return 0.0, (2 * self.p - 1) / 4, 1
 
     def support(self, aggregate: Aggregate) -> Ints:
         """(people + transform of the counts) / 2: how many reports have sign + in each row."""

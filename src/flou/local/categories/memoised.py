@@ -34,7 +34,7 @@ from flou.local.categories.d_bit_flip import DBitFlip
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.categories.grr import GRR
 from flou.local.categories.packed import packed_coins
-from flou.local.categories.sue import SUE
+from flou.local.categories.unary_encoding import SUE
 from flou.local.categories.warner import Warner
 from flou.parameters import Number, exact, number, rounded_up
 

@@ -15,9 +15,8 @@ from flou.local.categories.frequency_oracle import Answers, FrequencyOracle, cat
 from flou.local.categories.grr import GRR
 from flou.local.categories.hadamard import Hadamard
 from flou.local.categories.olh import OLH
-from flou.local.categories.oue import OUE
 from flou.local.categories.subset_selection import SubsetSelection
-from flou.local.categories.sue import SUE
+from flou.local.categories.unary_encoding import OUE, SUE
 from flou.local.categories.warner import Warner
 from flou.parameters import Number, choice, integer
 

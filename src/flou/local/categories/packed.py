@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Ints, Words
 from flou.bits import Bits
-from flou.errors import InvalidData
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import Enclosure
+from flou.local.randomiser import malformed
 
 __all__ = [
     "Rows",
@@ -140,9 +140,7 @@ def checked_rows(reports: ArrayLike, k: int, ones: int | None = None) -> Rows:
     """Reports that are rows of k packed bits, with a given number of ones if there is one."""
     array = np.asarray(reports)
     wide = row_bytes(k)
-    if array.ndim == 2 and array.shape == (0, wide):
-        return np.zeros((0, wide), dtype=np.uint8)
-    if array.ndim == 1 and array.size == 0:
+    if array.shape in ((0, wide), (0,)):
         return np.zeros((0, wide), dtype=np.uint8)
     fits = array.ndim == 2 and array.shape[1] == wide and array.dtype.kind in "iu"
     if fits and array.dtype != np.uint8:
@@ -154,11 +152,7 @@ def checked_rows(reports: ArrayLike, k: int, ones: int | None = None) -> Rows:
         fits = bool(np.all(ones_of(rows) == ones))
     if not fits:
         some = "" if ones is None else f", {ones} of them ones"
-        raise InvalidData(
-            f"Each report must be a row of {wide} bytes that hold {k} bits{some}.",
-            "Anything else was not made by this randomiser, and would spoil the sums.",
-            "Check that the reports belong to this question, and refuse the batch if they do not.",
-        )
+        raise malformed(f"Each report must be a row of {wide} bytes that hold {k} bits{some}.")
     return rows
 
 

@@ -149,6 +149,13 @@ class SubsetSelection(FrequencyOracle):
             rows[start : start + step] = made
         return rows
 
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        # The set is uniform given whether the respondent's category is in it.
+        p, q, k, omega = self.p, self.q, self.k, self.omega
+        both = (omega - 1) * (p * (omega - 2) + (1 - p) * omega) / ((k - 1) * max(k - 2, 1))
+        return p * ((omega - 1) / (k - 1) - q), both - q * q, k
+
     def checked(self, reports: ArrayLike) -> Rows:
         return checked_rows(reports, self.k, self.omega)
 

@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
@@ -27,7 +27,6 @@ from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import nearest_shares
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.support_uncertainty import SupportUncertainty
-from flou.local.randomiser import whole_numbers
 from flou.mechanisms import RandomisedResponse
 from flou.parameters import Number, exact
 
@@ -87,12 +86,6 @@ class Warner(FrequencyOracle):
         codes = self.codes(answer)
         found: NDArray[Any] = self.mechanism.sample(codes, bits=bits) if codes.size else codes
         return found
-
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, 1)
-
-    def tally(self, reports: NDArray[Any]) -> Ints:
-        return np.bincount(reports, minlength=2).astype(np.int64)
 
     def shares(self, aggregate: Aggregate) -> Floats:
         if aggregate.people == 0:

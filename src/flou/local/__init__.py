@@ -21,8 +21,7 @@ from flou.local.numbers.bounded_laplace import BoundedLaplace
 from flou.local.numbers.bounded_staircase import BoundedStaircase
 from flou.local.numbers.clamped_window import ClampedWindow
 from flou.local.numbers.correlation import Correlation
-from flou.local.numbers.design import Design
-from flou.local.numbers.designed import Designed
+from flou.local.numbers.designed import Design, Designed
 from flou.local.numbers.distribution_randomiser import DistributionRandomiser
 from flou.local.numbers.duchi import Duchi
 from flou.local.numbers.hybrid import Hybrid

@@ -65,6 +65,13 @@ class Aggregate:
         self.people += people
         self.sums = self.sums + sums
 
+    @classmethod
+    def _of(cls, randomiser: Randomiser, people: int, sums: Ints) -> Aggregate:
+        """The aggregate of reports that have these sums."""
+        found = cls(randomiser)
+        found._grow(people, sums)
+        return found
+
     def estimate(self) -> Release:
         """What the reports say."""
         return self.randomiser.estimated(self)

@@ -12,7 +12,7 @@ from flou import Integers, Interval
 from flou.bits import SeededBits
 from flou.errors import InvalidData, InvalidParameter
 from flou.local import Aggregate, Design, Designed, Duchi, Hybrid, Piecewise, mean_of
-from flou.local.numbers.design import design_for
+from flou.local.numbers.designed import design_for
 from flou.local.numbers.mean_randomiser import mean_of_squares, sums_of_squares
 from goodness import agrees, compatible, draws_to_detect, tilted
 

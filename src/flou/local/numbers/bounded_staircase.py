@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from flou.arrays import Ints
 from flou.laws import DiscreteStaircase
 from flou.laws.enclosure import exp_minus
-from flou.local.numbers.scale import Scale
-from flou.local.numbers.window_distribution import WindowDistribution
+from flou.local.numbers.number_randomiser import Scale
+from flou.local.numbers.window_randomiser import WindowDistribution
 from flou.parameters import Number, choice
 
 __all__ = ["BoundedStaircase"]

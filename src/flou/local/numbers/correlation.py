@@ -34,8 +34,8 @@ from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
 from flou.local.numbers.mean_randomiser import Moments
+from flou.local.numbers.number_randomiser import numbers_of
 from flou.local.numbers.sampled_means import SampledMeans
-from flou.local.numbers.scale import numbers_of
 from flou.local.numbers.vector import Vector
 from flou.parameters import Number
 from flou.release import Release
@@ -75,16 +75,8 @@ class Correlation(SampledMeans):
         return super().sample(self.moment_codes(answer), bits=bits)
 
     def estimated(self, aggregate: Aggregate) -> Release:
-        uncertainty = CorrelationUncertainty.of(self._told(aggregate), self.domain.domains)
+        uncertainty = CorrelationUncertainty.of(self._moments(aggregate), self.domain.domains)
         return certified(self, aggregate, "correlation", uncertainty.centre, uncertainty)
-
-    def _told(self, aggregate: Aggregate) -> list[Moments]:
-        found = []
-        for randomiser, count, sums in self._parts(aggregate.sums):
-            mine = Aggregate(randomiser)
-            mine.people, mine.sums = count, sums
-            found.append(randomiser.moments(mine))
-        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,7 @@ from flou.domain import Numbers
 from flou.laws.normal import ndtri
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.scale import Scale, ends, half_a_cell, numbers_of
-from flou.local.randomiser import Randomiser
+from flou.local.numbers.number_randomiser import NumberRandomiser, Scale, ends, half_a_cell, numbers_of
 from flou.parameters import Number
 from flou.release import Release
 from flou.release.uncertainty import Interval as Ends
@@ -46,19 +44,11 @@ class Moments:
     total: float  # the variance of a report
 
 
-class MeanRandomiser(Randomiser):
+class MeanRandomiser(NumberRandomiser):
     """``domain``: an interval, integers, or a pair of bounds."""
-
-    proof = "local_numbers"
-    domain: Numbers
 
     def __init__(self, domain: Scale, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(numbers_of(domain), epsilon=epsilon, unit=unit)
-
-    @property
-    @abstractmethod
-    def cells(self) -> int:
-        """How many different reports there are."""
 
     @abstractmethod
     def unit_variance(self, position: float) -> float:
@@ -72,9 +62,6 @@ class MeanRandomiser(Randomiser):
     @abstractmethod
     def worst_position(self) -> float:
         """Where the variance is largest."""
-
-    def parameters(self) -> dict[str, Any]:
-        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
 
     @property
     def steps(self) -> int:

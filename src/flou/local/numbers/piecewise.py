@@ -33,7 +33,7 @@ from flou.local.numbers.mean_randomiser import (
     spread,
     sums_of_squares,
 )
-from flou.local.numbers.scale import Scale
+from flou.local.numbers.number_randomiser import Scale
 from flou.local.numbers.window_randomiser import WindowRandomiser
 from flou.parameters import Number, choice, integer
 

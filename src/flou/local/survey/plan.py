@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.numbers.mean_randomiser import MeanRandomiser
-from flou.local.numbers.scale import ends
+from flou.local.numbers.number_randomiser import ends
 from flou.local.randomiser import Randomiser
 from flou.local.survey.survey import Survey
 from flou.parameters import Number, integer, number

@@ -1,19 +1,41 @@
-"""Numbers between public bounds, as the randomisers of numbers take them: a few codes at equal distances."""
+"""What the randomisers of one number share: a public grid of codes at equal distances between public bounds."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from abc import abstractmethod
+from typing import Any, TypeAlias
+
+from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Bounds
 from flou.domain import Domain, Interval, Numbers
 from flou.errors import InvalidParameter
+from flou.local.randomiser import Randomiser, whole_numbers
 
-__all__ = ["MOST_CODES", "Scale", "ends", "half_a_cell", "numbers_of"]
+__all__ = ["NumberRandomiser", "Scale", "ends", "half_a_cell", "numbers_of"]
 
 Scale: TypeAlias = Numbers | Bounds  # how the public domain of a number is given
 
 MOST_CODES = 2**18  # the squares of reports, summed over 2^40 of them in two halves, stay within 64 bits
 USUAL_CELLS = 2**16
+
+
+class NumberRandomiser(Randomiser):
+    """Codes of a public grid in, one whole number out."""
+
+    proof = "local_numbers"
+    domain: Numbers
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many different reports there are; below 2^31."""
+
+    def parameters(self) -> dict[str, Any]:
+        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
+
+    def checked(self, reports: ArrayLike) -> NDArray[Any]:
+        return whole_numbers(reports, self.cells - 1)
 
 
 def numbers_of(domain: Scale, *, most: int = MOST_CODES, usual: int = USUAL_CELLS) -> Numbers:

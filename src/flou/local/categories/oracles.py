@@ -20,7 +20,7 @@ from flou.local.categories.unary_encoding import OUE, SUE
 from flou.local.categories.warner import Warner
 from flou.parameters import Number, choice, integer
 
-__all__ = ["Comparison", "compare", "frequencies"]
+__all__ = ["OracleComparison", "compare", "frequencies"]
 
 METHODS: dict[str, type[FrequencyOracle]] = {
     "warner": Warner,
@@ -36,7 +36,7 @@ EQUAL = 1 + 1e-9  # variances closer than this are equal up to rounding
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OracleComparison:
     """One oracle among others: n times its variance, on average over the categories, and the length of a report."""
 
     method: str
@@ -45,7 +45,7 @@ class Comparison:
     report_bits: int
 
 
-def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tuple[Comparison, ...]:
+def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tuple[OracleComparison, ...]:
     """All oracles that can ask for so many categories, the one with the least variance first."""
     domain = categories_of(categories)
     found = []
@@ -58,7 +58,7 @@ def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tu
             if method == "grr":  # which takes any number of categories: epsilon or unit is wrong
                 raise
             continue
-        found.append(Comparison(method, oracle, oracle.variance(1 / oracle.k), oracle.report_bits))
+        found.append(OracleComparison(method, oracle, oracle.variance(1 / oracle.k), oracle.report_bits))
     return tuple(_ranked(found))
 
 
@@ -79,7 +79,7 @@ def frequencies(
     return best.oracle
 
 
-def _ranked(found: list[Comparison]) -> list[Comparison]:
+def _ranked(found: list[OracleComparison]) -> list[OracleComparison]:
     """The least variance first; of equal ones the shortest report."""
     least = min(one.variance for one in found) * EQUAL
     return sorted(found, key=lambda one: (max(one.variance, least), one.report_bits))

@@ -22,7 +22,6 @@ from flou.bits import SYSTEM, Bits
 from flou.domain import Domain, Numbers
 from flou.errors import InvalidData
 from flou.guarantee import PureDP
-from flou.local.learning.gaussian_model import probabilities
 from flou.local.learning.labelled_bins import Joint, LabelledBins, column_of
 from flou.local.survey.collection import Collection
 from flou.local.survey.survey import Reports, Survey
@@ -123,7 +122,10 @@ class Classifier(ABC):
                 "Its means and variances come from reports.",
                 "Call fit_reports(reports) first, or fit(X, y) on rows at hand.",
             )
-        return probabilities(self.log_scores(self.questions.numbers(X)))
+        scores = self.log_scores(self.questions.numbers(X))
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""

@@ -33,7 +33,7 @@ from flou.laws.normal import ndtri
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.mean_randomiser import Moments
+from flou.local.numbers.mean_randomiser import ReportMoments
 from flou.local.numbers.number_randomiser import numbers_of
 from flou.local.numbers.sampled_means import SampledMeans
 from flou.local.numbers.vector import Vector
@@ -88,7 +88,7 @@ class CorrelationUncertainty(NoiseAndSampling):
     cells: tuple[float, float]  # how far rounding to the grid moves a number, on the same scale
 
     @classmethod
-    def of(cls, told: list[Moments], domains: Sequence[Numbers]) -> CorrelationUncertainty:
+    def of(cls, told: list[ReportMoments], domains: Sequence[Numbers]) -> CorrelationUncertainty:
         """From the means of x, y, x^2, y^2 and xy; those of the squares were on a scale of their own."""
         x, y, xx, yy, xy = (one.mean for one in told)
         errors = np.array([one.total / one.people if one.people else math.inf for one in told])

@@ -40,11 +40,11 @@ from flou.laws.decide import Uniform
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
-from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
+from flou.local.numbers.mean_randomiser import MeanRandomiser, ReportMoments, nothing
 from flou.local.numbers.number_randomiser import Scale
 from flou.parameters import Number, number
 
-__all__ = ["Design", "Designed", "design_for"]
+__all__ = ["Designed", "ReportDesign", "design_for"]
 
 MOST_STEPS = 128  # between nodes; a table of their windows is kept
 LENGTH = 55  # bits of a uniform beside the row in one word
@@ -55,7 +55,7 @@ SMALLEST, LARGEST = Fraction(1, 20), Fraction(10)
 
 
 @dataclass(frozen=True)
-class Design:
+class ReportDesign:
     """``weights[j]`` on j and on -j, and how much of them a window holds; all whole numbers."""
 
     weights: tuple[int, ...]
@@ -88,7 +88,9 @@ class Designed(MeanRandomiser):
 
     name = "designed"
 
-    def __init__(self, domain: Scale, *, epsilon: Number, design: Design | None = None, unit: str = "person") -> None:
+    def __init__(
+        self, domain: Scale, *, epsilon: Number, design: ReportDesign | None = None, unit: str = "person"
+    ) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         self.design = design_for(self.epsilon) if design is None else design
 
@@ -212,7 +214,7 @@ class Designed(MeanRandomiser):
         nodes = np.linspace(-1, 1, self._between + 1)
         return np.asarray(np.linalg.lstsq(self._table, self._squares - nodes**2, rcond=1e-3)[0], dtype=np.float64)
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         if aggregate.people == 0:
             return nothing(self.unit_variance(self.worst_position))
         shares, numbers = aggregate.sums / aggregate.people, self._scale * np.array(self.design.values)
@@ -220,11 +222,11 @@ class Designed(MeanRandomiser):
         mean, square = self._scale * (total / aggregate.people), float(shares @ numbers**2)
         variances = self._squares - np.linspace(-1, 1, self._between + 1) ** 2
         noise = float(np.clip(shares @ self._noise, variances.min(), variances.max()))
-        return Moments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
+        return ReportMoments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
 
 
 @lru_cache(maxsize=32)
-def design_for(epsilon: Fraction) -> Design:
+def design_for(epsilon: Fraction) -> ReportDesign:
     """The design of the least largest variance, for epsilon from 0.05 to 10; computed once."""
     if not SMALLEST <= number("epsilon", epsilon) <= LARGEST:
         raise InvalidParameter(
@@ -239,7 +241,7 @@ def design_for(epsilon: Fraction) -> Design:
     weights = np.rint(share * UNIT).astype(np.int64)
     total = 2 * share.sum() - share[0]
     window = (1 - total) / ((ratio - 1) * total) * int(2 * weights.sum() - weights[0])
-    return Design(tuple(weights.tolist()), max(1, round(window)))
+    return ReportDesign(tuple(weights.tolist()), max(1, round(window)))
 
 
 def _solved(ratio: float, values: Floats) -> Floats:

@@ -17,14 +17,21 @@ from flou.laws.normal import ndtri
 from flou.release.uncertainty import Interval as Ends
 from flou.release.uncertainty import NoiseAndSampling
 
-__all__ = ["Fit", "LinearUncertainty", "QuantileUncertainty", "maximised", "response", "smoothed"]
+__all__ = [
+    "DistributionEstimate",
+    "DistributionQuantileUncertainty",
+    "LinearUncertainty",
+    "maximised",
+    "response",
+    "smoothed",
+]
 
 GAIN = 1e-3  # of log-likelihood, in an iteration
 MOST = 3000  # iterations
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class DistributionEstimate:
     """Shares of groups, their covariances, and how far the estimate moves when it is estimated again from itself."""
 
     people: int
@@ -34,7 +41,7 @@ class Fit:
     bias: Floats
 
     @classmethod
-    def of(cls, counts: Ints, channel: Floats, *, smooth: bool) -> Fit:
+    def of(cls, counts: Ints, channel: Floats, *, smooth: bool) -> DistributionEstimate:
         """From counts of reports; ``channel[y, x]`` is the probability of report y given answer x."""
         groups, people = channel.shape[1], int(counts.sum())
         if people == 0:
@@ -62,7 +69,7 @@ class Fit:
 class LinearUncertainty(NoiseAndSampling):
     """Weighted sums of shares."""
 
-    fit: Fit
+    estimate: DistributionEstimate
     weights: Floats
     bounds: tuple[float, float]
     cell: float
@@ -70,23 +77,23 @@ class LinearUncertainty(NoiseAndSampling):
     @property
     def centre(self) -> Any:
         """The sums of the estimate."""
-        return self.weights @ self.fit.shares
+        return self.weights @ self.estimate.shares
 
     @property
     def grid(self) -> float:
         return self.cell
 
     def _interval(self, level: float, sampling: bool) -> Ends:
-        half = self.fit.half_widths(self.weights, level, sampling) if self.fit.people else np.inf
+        half = self.estimate.half_widths(self.weights, level, sampling) if self.estimate.people else np.inf
         low, high = (np.clip(end, *self.bounds) for end in (self.centre - half, self.centre + half))
         return (float(low), float(high)) if np.ndim(low) == 0 else (low, high)
 
 
 @dataclass(frozen=True, eq=False)
-class QuantileUncertainty(NoiseAndSampling):
+class DistributionQuantileUncertainty(NoiseAndSampling):
     """Quantiles: all places where the interval of the distribution function holds the probability."""
 
-    fit: Fit
+    estimate: DistributionEstimate
     levels: Floats
     edges: Floats
     cell: float
@@ -102,13 +109,13 @@ class QuantileUncertainty(NoiseAndSampling):
 
     @property
     def _running(self) -> Floats:
-        return np.concatenate([[0.0], np.cumsum(self.fit.shares)])
+        return np.concatenate([[0.0], np.cumsum(self.estimate.shares)])
 
     def _interval(self, level: float, sampling: bool) -> Ends:
-        if not self.fit.people:
+        if not self.estimate.people:
             return np.full(self.levels.size, self.edges[0]), np.full(self.levels.size, self.edges[-1])
-        below = np.tri(self.edges.size, self.fit.shares.size, -1)
-        half = self.fit.half_widths(below, level, sampling)
+        below = np.tri(self.edges.size, self.estimate.shares.size, -1)
+        half = self.estimate.half_widths(below, level, sampling)
         upper, lower = (np.maximum.accumulate(self._running + side * half) for side in (1, -1))
         low, high = np.interp(self.levels, upper, self.edges), np.interp(self.levels, lower, self.edges)
         return np.minimum(low, self.centre), np.maximum(high, self.centre)

@@ -26,7 +26,11 @@ from numpy.typing import ArrayLike, NDArray
 from flou.arrays import Floats, Ints
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.distribution_estimate import Fit, LinearUncertainty, QuantileUncertainty
+from flou.local.numbers.distribution_estimate import (
+    DistributionEstimate,
+    DistributionQuantileUncertainty,
+    LinearUncertainty,
+)
 from flou.local.numbers.number_randomiser import NumberRandomiser, Scale, half_a_cell, numbers_of
 from flou.parameters import Number, integer, open_probability
 from flou.release import Layout, Release
@@ -99,7 +103,7 @@ class DistributionRandomiser(NumberRandomiser):
         labels = tuple(f"{low:.6g} to {high:.6g}" for low, high in pairwise(ends.tolist()))
         layout = Layout("bins", places=tuple(ends.tolist()))
         return self._release(
-            reports, "histogram", lambda fit: LinearUncertainty(fit, weights, (0.0, 1.0), 0.0), labels, layout
+            reports, "histogram", lambda estimate: LinearUncertainty(estimate, weights, (0.0, 1.0), 0.0), labels, layout
         )
 
     def quantiles(self, reports: ArrayLike | Aggregate, probabilities: Sequence[float]) -> Release:
@@ -110,7 +114,7 @@ class DistributionRandomiser(NumberRandomiser):
         return self._release(
             reports,
             "quantiles",
-            lambda fit: QuantileUncertainty(fit, np.array(levels), self._edges, cell),
+            lambda estimate: DistributionQuantileUncertainty(estimate, np.array(levels), self._edges, cell),
             labels,
             layout,
         )
@@ -119,23 +123,23 @@ class DistributionRandomiser(NumberRandomiser):
         """The mean of the estimated distribution; the randomisers of means have less error."""
         middles = (self._edges[1:] + self._edges[:-1]) / 2
         bounds, cell = (float(middles[0]), float(middles[-1])), half_a_cell(self.domain)
-        return self._release(reports, "mean", lambda fit: LinearUncertainty(fit, middles, bounds, cell), None)
+        return self._release(reports, "mean", lambda estimate: LinearUncertainty(estimate, middles, bounds, cell), None)
 
     def _release(
         self,
         reports: ArrayLike | Aggregate,
         statistic: str,
-        uncertain: Callable[[Fit], LinearUncertainty | QuantileUncertainty],
+        uncertain: Callable[[DistributionEstimate], LinearUncertainty | DistributionQuantileUncertainty],
         labels: tuple[str, ...] | None,
         layout: Layout | None = None,
     ) -> Release:
         aggregate = self.aggregate(reports)
-        uncertainty = uncertain(_fit(self, aggregate.sums.tobytes()))
+        uncertainty = uncertain(_estimate(self, aggregate.sums.tobytes()))
         value = uncertainty.centre if labels is not None else float(uncertainty.centre)
         words = ("expectation maximisation", *(("smoothing",) if self.smooth else ()))
         return certified(self, aggregate, statistic, value, uncertainty, labels, words, layout)
 
 
 @lru_cache(maxsize=16)
-def _fit(randomiser: DistributionRandomiser, counts: bytes) -> Fit:
-    return Fit.of(np.frombuffer(counts, dtype=np.int64), randomiser.channel, smooth=randomiser.smooth)
+def _estimate(randomiser: DistributionRandomiser, counts: bytes) -> DistributionEstimate:
+    return DistributionEstimate.of(np.frombuffer(counts, dtype=np.int64), randomiser.channel, smooth=randomiser.smooth)

@@ -26,7 +26,7 @@ from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, exp_minus, quotient
 from flou.local.aggregate import Aggregate
-from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
+from flou.local.numbers.mean_randomiser import MeanRandomiser, ReportMoments, nothing
 from flou.local.randomiser import truth
 
 __all__ = ["Duchi"]
@@ -75,10 +75,10 @@ class Duchi(MeanRandomiser):
     def worst_position(self) -> float:
         return 0.0 if self.steps % 2 == 0 else 1 / self.steps
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         people = aggregate.people
         if people == 0:
             return nothing(self.bound**2)
         mean = self.bound * ((2 * int(aggregate.sums[0]) - people) / people)
         total = self.bound**2 - min(mean**2, 1.0)
-        return Moments(people, mean, total, total)
+        return ReportMoments(people, mean, total, total)

@@ -30,7 +30,7 @@ from flou.laws.enclosure import affine, exp_minus, quotient
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.duchi import Duchi
-from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
+from flou.local.numbers.mean_randomiser import MeanRandomiser, ReportMoments, nothing
 from flou.local.numbers.number_randomiser import Scale
 from flou.local.numbers.piecewise import Piecewise, least
 from flou.parameters import Number, choice
@@ -120,7 +120,7 @@ class Hybrid(MeanRandomiser):
         middle = self.duchi.worst_position
         return max((middle, 1.0), key=self.unit_variance)
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         if aggregate.people == 0:
             return nothing(self.unit_variance(self.worst_position))
         near = Aggregate._of(self.piecewise, int(aggregate.sums[0]), aggregate.sums[2:])
@@ -129,9 +129,9 @@ class Hybrid(MeanRandomiser):
         mean = math.fsum(one.people * one.mean for one in parts) / aggregate.people
         square = math.fsum(one.people * (one.total + min(one.mean**2, 1.0)) for one in parts) / aggregate.people
         noise = self._noise(parts[0], mean)
-        return Moments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
+        return ReportMoments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
 
-    def _noise(self, part: Moments, mean: float) -> float:
+    def _noise(self, part: ReportMoments, mean: float) -> float:
         """The variance at the u^2 that the windows' reports show; without any, at the square of the mean."""
         at_end, in_middle = self.piecewise.unit_variance(1.0), self.piecewise.unit_variance(0.0)
         seen = self.coin.p < 1

@@ -29,13 +29,13 @@ from flou.release import Release
 from flou.release.uncertainty import Interval as Ends
 from flou.release.uncertainty import NoiseAndSampling
 
-__all__ = ["MeanRandomiser", "MeanUncertainty", "Moments", "sums_of_squares"]
+__all__ = ["MeanRandomiser", "ReportMoments", "UnbiasedMeanUncertainty", "sums_of_squares"]
 
 LOW = (1 << 20) - 1
 
 
 @dataclass(frozen=True)
-class Moments:
+class ReportMoments:
     """What reports say, on the scale where the codes go from -1 to 1."""
 
     people: int
@@ -55,7 +55,7 @@ class MeanRandomiser(NumberRandomiser):
         """The variance of a report's number, for an answer at this position between -1 and 1, the two ends."""
 
     @abstractmethod
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         """Mean and variances on the scale from -1 to 1."""
 
     @property
@@ -75,12 +75,12 @@ class MeanRandomiser(NumberRandomiser):
         return self.unit_variance(position) * ((high - low) / 2) ** 2
 
     def estimated(self, aggregate: Aggregate) -> Release:
-        uncertainty = MeanUncertainty.of([self.moments(aggregate)], [self.domain])
+        uncertainty = UnbiasedMeanUncertainty.of([self.moments(aggregate)], [self.domain])
         return certified(self, aggregate, "mean", float(uncertainty.centre[0]), uncertainty.single())
 
 
 @dataclass(frozen=True, eq=False)
-class MeanUncertainty(NoiseAndSampling):
+class UnbiasedMeanUncertainty(NoiseAndSampling):
     """Normal intervals around unbiased means, cut at the ends of the domain."""
 
     centre: NDArray[np.float64]
@@ -93,7 +93,7 @@ class MeanUncertainty(NoiseAndSampling):
     alone: bool = False
 
     @classmethod
-    def of(cls, moments: list[Moments], domains: list[Numbers]) -> MeanUncertainty:
+    def of(cls, moments: list[ReportMoments], domains: list[Numbers]) -> UnbiasedMeanUncertainty:
         """The same in the units of the domains."""
         low, high = np.array([ends(domain) for domain in domains]).T
         half = (high - low) / 2
@@ -111,9 +111,9 @@ class MeanUncertainty(NoiseAndSampling):
     def grid(self) -> float:
         return self.cell
 
-    def single(self) -> MeanUncertainty:
+    def single(self) -> UnbiasedMeanUncertainty:
         """The same, of one number instead of a vector."""
-        return MeanUncertainty(**{**vars(self), "alone": True})
+        return UnbiasedMeanUncertainty(**{**vars(self), "alone": True})
 
     def _interval(self, level: float, sampling: bool) -> Ends:
         variance = self.total if sampling else self.noise
@@ -151,6 +151,6 @@ def spread(square: float, slope: float, constant: float, mean: float) -> float:
     return min(max((square - constant) / slope, min(mean**2, 1.0)), 1.0)
 
 
-def nothing(worst: float) -> Moments:
+def nothing(worst: float) -> ReportMoments:
     """What no reports say."""
-    return Moments(people=0, mean=0.0, noise=worst, total=math.inf)
+    return ReportMoments(people=0, mean=0.0, noise=worst, total=math.inf)

@@ -26,7 +26,7 @@ from flou.arrays import Ints
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.mean_randomiser import (
     MeanRandomiser,
-    Moments,
+    ReportMoments,
     mean_of_squares,
     nothing,
     possible_squares,
@@ -113,14 +113,14 @@ class Piecewise(WindowRandomiser, MeanRandomiser):
     def possible(self, people: int, sums: Ints) -> bool:
         return possible_squares(people, sums, self.cells - 1)
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         if aggregate.people == 0:
             return nothing(self.unit_variance(1.0))
         mean, square = mean_of_squares(aggregate.sums, aggregate.people, self.cells - 1)
         scale, (slope, constant) = self._scale(self.width), self.coefficients(self.width)
         mean, square = scale * mean, scale**2 * square
         noise = slope * spread(square, 1 + slope, constant, mean) + constant
-        return Moments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
+        return ReportMoments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
 
 
 def least(cost: Callable[[int], float], low: int, high: int) -> int:

@@ -29,7 +29,7 @@ from flou.bits import SYSTEM, Bits
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.mean_of import mean_of
-from flou.local.numbers.mean_randomiser import Moments
+from flou.local.numbers.mean_randomiser import ReportMoments
 from flou.local.numbers.number_randomiser import Scale
 from flou.local.numbers.vector import VectorRandomiser
 from flou.local.randomiser import malformed, whole_numbers
@@ -134,7 +134,7 @@ class SampledMeans(VectorRandomiser):
         each = zip(self.randomisers, parts, strict=True)
         return counted and together and all(randomiser.possible(*part) for randomiser, part in each)
 
-    def _moments(self, aggregate: Aggregate) -> list[Moments]:
+    def _moments(self, aggregate: Aggregate) -> list[ReportMoments]:
         """What the reports about each number say about those who made them."""
         each = zip(self.randomisers, self._parts(aggregate.sums), strict=True)
         return [randomiser.moments(Aggregate._of(randomiser, *part)) for randomiser, part in each]

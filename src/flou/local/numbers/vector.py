@@ -13,7 +13,7 @@ from flou.domain import Numbers
 from flou.errors import InvalidData, InvalidParameter
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.mean_randomiser import MeanUncertainty, Moments
+from flou.local.numbers.mean_randomiser import ReportMoments, UnbiasedMeanUncertainty
 from flou.local.numbers.number_randomiser import Scale, numbers_of
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number, integer
@@ -88,9 +88,9 @@ class VectorRandomiser(Randomiser):
     def parameters(self) -> dict[str, Any]:
         return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
 
-    def _means(self, aggregate: Aggregate, moments: list[Moments]) -> Release:
+    def _means(self, aggregate: Aggregate, moments: list[ReportMoments]) -> Release:
         """The means of all numbers, from the moments of their reports."""
-        uncertainty = MeanUncertainty.of(moments, list(self.domain.domains))
+        uncertainty = UnbiasedMeanUncertainty.of(moments, list(self.domain.domains))
         return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names, layout=Layout("units"))
 
 

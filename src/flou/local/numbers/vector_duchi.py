@@ -30,7 +30,7 @@ from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
-from flou.local.numbers.mean_randomiser import Moments, nothing
+from flou.local.numbers.mean_randomiser import ReportMoments, nothing
 from flou.local.numbers.vector import VectorRandomiser
 from flou.local.randomiser import whole_numbers
 from flou.parameters import integer
@@ -127,5 +127,5 @@ class VectorDuchi(VectorRandomiser):
         if people:
             means = [bound * ((2 * int(ones) - people) / people) for ones in aggregate.sums]
             totals = [bound**2 - min(mean**2, 1.0) for mean in means]
-            found = [Moments(people, mean, total, total) for mean, total in zip(means, totals, strict=True)]
+            found = [ReportMoments(people, mean, total, total) for mean, total in zip(means, totals, strict=True)]
         return self._means(aggregate, found)

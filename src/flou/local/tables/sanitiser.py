@@ -38,7 +38,7 @@ from flou.local.numbers.window_randomiser import below_each
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number, choice, number
 
-__all__ = ["Cell", "Codes", "Sanitiser"]
+__all__ = ["Codes", "ColumnRandomiser", "Sanitiser"]
 
 Budget: TypeAlias = Literal["total", "per-column"]
 Method: TypeAlias = Literal["window", "laplace", "staircase"]
@@ -54,7 +54,7 @@ MOST_CODES = 2**31
 
 
 @dataclass(frozen=True)
-class Cell:
+class ColumnRandomiser:
     """How one column is randomised: its codes, ``merged`` at a time, by a randomiser of the coarse codes."""
 
     domain: Domain
@@ -62,7 +62,7 @@ class Cell:
     merged: int = 1
 
     @classmethod
-    def of(cls, domain: Domain, epsilon: Fraction, method: str, unit: str) -> Cell:
+    def of(cls, domain: Domain, epsilon: Fraction, method: str, unit: str) -> ColumnRandomiser:
         if not isinstance(domain, Numbers) or not domain.measured:
             return cls(domain, GRR(domain, epsilon=epsilon, unit=unit))
         if domain.size > MOST_CODES:
@@ -120,12 +120,12 @@ class Sanitiser:
         return PureDP(self.share * self.parts, relation="substitute", unit=self.schema.unit or "person")
 
     @cached_property
-    def cells(self) -> dict[str, Cell]:
+    def cells(self) -> dict[str, ColumnRandomiser]:
         """How each column is randomised."""
         found = {}
         for name, domain in self.schema.columns.items():
             try:
-                found[name] = Cell.of(domain, self.share, self.method, self.guarantee.unit)
+                found[name] = ColumnRandomiser.of(domain, self.share, self.method, self.guarantee.unit)
             except InvalidParameter as error:
                 raise InvalidParameter(f"Column {name!r}: {error.what}", error.why, error.do) from None
         return found

@@ -1,4 +1,4 @@
-"""What runs on a respondent's side: one answer in, one random report out, and nobody else ever sees the answer.
+"""The respondent's side: one answer in, one random report out; nobody else ever sees the answer.
 
 A randomiser is a mechanism for one person. It knows the exact law of the report for every answer, so that its loss can
 be checked outcome by outcome. Whoever collects reports needs only sums of whole numbers (``tally``): they are added up
@@ -66,13 +66,13 @@ class Randomiser(Mechanism):
         """The sums, over reports that were checked, of the whole numbers from which estimates are made."""
 
     def possible(self, people: int, sums: Ints) -> bool:
-        """Whether reports of so many people can add up to these sums; what is surely wrong is not taken over."""
+        """Whether the reports of this number of people can add up to these sums; impossible sums are refused."""
         del people, sums
         return True
 
     @abstractmethod
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        """The reports as an array of what ``sample`` returns; anything that no respondent can have sent is refused."""
+        """The reports as an array like that of ``sample``; anything that no respondent can have sent is refused."""
 
     @abstractmethod
     def estimated(self, aggregate: Aggregate) -> Release:
@@ -80,7 +80,7 @@ class Randomiser(Mechanism):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """What two randomisers must share for their reports to be added up, as plain values."""
+        """The parameters that two randomisers must share for their reports to be added up, as plain values."""
 
     def aggregate(self, reports: ArrayLike | Aggregate | None = None) -> Aggregate:
         """An empty aggregate, or the aggregate of these reports; an aggregate is returned as it is."""

@@ -1,4 +1,4 @@
-"""Contingency table: two categorical answers of one person in one report, and how they go together.
+"""Contingency table: two categorical answers of one person in one report, and how they are related.
 
 Law        that of a frequency oracle on all pairs of a row and a column
 Guarantee  epsilon-DP for both answers of one person together, in one report
@@ -54,14 +54,14 @@ class ContingencyTable:
     ) -> None:
         self.rows: Domain = categories_of(rows)
         self.columns: Domain = categories_of(columns)
-        told = () if isinstance(names, str) else tuple(map(str, names))
-        if len(set(told)) != 2 or len(told) != 2:
+        pair = () if isinstance(names, str) else tuple(map(str, names))
+        if len(set(pair)) != 2 or len(pair) != 2:
             raise InvalidParameter(
                 "names must be two different names.",
                 "They say which answer is which in a table of answers.",
-                "Pass for example names=('smokes', 'region'), or none.",
+                "Pass for example names=('smokes', 'region'), or leave names out.",
             )
-        self.names = told
+        self.names = pair
         self.oracle = frequencies(Pairs(self.rows, self.columns), epsilon=epsilon, method=method, unit=unit)
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ class ContingencyTable:
         return self.oracle.sample(np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64), bits=bits)
 
     def aggregate(self, reports: ArrayLike | Aggregate | None = None) -> Aggregate:
-        """An empty aggregate, or that of these reports; it is one of the ``oracle``."""
+        """An empty aggregate of the ``oracle``, or the aggregate of these reports."""
         return self.oracle.aggregate(reports)
 
     def estimate(self, reports: ArrayLike | Aggregate, *, consistent: Consistent = "simplex") -> Release:
@@ -97,8 +97,8 @@ class ContingencyTable:
     def margins(self, reports: ArrayLike | Aggregate, *, consistent: Consistent = "simplex") -> dict[str, Release]:
         """The shares of the rows and those of the columns, by ``names``, from the same reports.
 
-        They are sums of the unbiased estimates, with ``"simplex"`` moved to the nearest shares; so they need not be the
-        sums of the published cells, which were moved cell by cell.
+        They are sums of the unbiased estimates, moved to the nearest shares with ``"simplex"``. So they may differ
+        from the sums of the published cells, which were moved cell by cell.
         """
         choice("consistent", consistent, ("simplex", "none"))
         found = self.aggregate(reports)

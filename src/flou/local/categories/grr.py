@@ -1,11 +1,11 @@
-"""GRR: report one's category, or any of the others, at random.
+"""GRR: report the own category or, at random, any of the others.
 
 Law        P[report = y | answer = x] = e^epsilon / (e^epsilon + k - 1) if y = x, and 1 / (e^epsilon + k - 1) otherwise
 Guarantee  epsilon-DP for one person's answer, in one report
 Why        the ratio of any two of these probabilities is 1, e^epsilon or e^-epsilon
 Error      see ``frequency_oracle.py``; n times the variance is (k - 2 + e^epsilon) / (e^epsilon - 1)^2 for rare answers
 Numerics   exact: one coin enclosed as finely as needed, and a uniform integer
-Limits     for more categories than 3 e^epsilon + 2 others have less variance
+Limits     with more than 3 e^epsilon + 2 categories other oracles have less variance
 Source     Kairouz, Bonawitz, Ramage (2016); document 002
 Proof      docs/explanation/proofs/randomised_response.md
 """

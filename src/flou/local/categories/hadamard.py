@@ -1,4 +1,4 @@
-"""Hadamard response: report a number whose parity with one's own row is more often even than odd.
+"""Hadamard response: report a number whose parity with the respondent's row is more often even than odd.
 
 Law        K = 2^ceil(log2(k + 1)), and category x has row x + 1 of the K x K Hadamard matrix: y has sign + in that row
            if the number of ones in (x + 1) AND y is even. The report is uniform among the K/2 numbers of sign + with
@@ -6,11 +6,12 @@ Law        K = 2^ceil(log2(k + 1)), and category x has row x + 1 of the K x K Ha
 Guarantee  epsilon-DP for one person's answer, in one report
 Why        every report has probability 2/K times e^epsilon / (1 + e^epsilon) or 1 / (1 + e^epsilon)
 Error      see ``frequency_oracle.py``, with p = e^epsilon / (1 + e^epsilon) and q = 1/2, because two different rows
-           agree in half of their places; n times the variance is ((e^epsilon + 1) / (e^epsilon - 1))^2 for rare ones
+           agree in half of their places; n times the variance is ((e^epsilon + 1) / (e^epsilon - 1))^2 for rare
+           categories
 Numerics   exact: one coin enclosed as finely as needed, and a uniform integer. A collector counts reports, and a fast
            transform turns the counts into support with whole numbers only
-Limits     good for epsilon up to about 1; beyond, a report still supports half of all categories. Up to 2^24 - 1
-           categories
+Limits     good for epsilon up to about 1; at larger epsilon a report still supports half of all categories. Up to
+           2^24 - 1 categories
 Source     Acharya, Sun, Zhang (2019)
 Proof      docs/explanation/proofs/frequency_oracles.md
 """

@@ -1,9 +1,9 @@
-"""Which oracle for how many categories and which epsilon: the one with the least variance, by formula.
+"""The choice of an oracle: the one with the least variance for this number of categories and this epsilon.
 
 The variances of all k shares add up to (p (1 - p) + (k - 1) q (1 - q)) / (n (p - q)^2), whatever the shares are, so
-oracles can be compared without knowing anything about the answers. Of equal ones the one with the shortest report is
-taken. That is subset selection or, where omega = 1 is best, GRR, which is the same with a shorter report; a report of
-subset selection has k bits, and beyond ``report_bits`` the next best is taken.
+oracles can be compared without knowing anything about the answers. Among equal oracles the one with the shortest
+report is chosen. The best is subset selection or, where omega = 1 is best, GRR, which is the same with a shorter
+report. A report of subset selection has k bits; if this exceeds ``report_bits``, the next best oracle is chosen.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class OracleComparison:
 
 
 def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tuple[OracleComparison, ...]:
-    """All oracles that can ask for so many categories, the one with the least variance first."""
+    """All oracles that support this number of categories, the one with the least variance first."""
     domain = categories_of(categories)
     found = []
     for method, kind in METHODS.items():
@@ -80,6 +80,6 @@ def frequencies(
 
 
 def _ranked(found: list[OracleComparison]) -> list[OracleComparison]:
-    """The least variance first; of equal ones the shortest report."""
+    """The least variance first; among equal variances, the shortest report."""
     least = min(one.variance for one in found) * EQUAL
     return sorted(found, key=lambda one: (max(one.variance, least), one.report_bits))

@@ -5,8 +5,8 @@ that fill up the last byte are 0.
 
 Sampler  A coin of probability v compares an endless uniform U, bit by bit, with the binary digits of v: at the first
          place where they differ the coin is decided, heads if the digit is 1. Each place is one operation on 64-bit
-         words, 64 coins at a time; after ``PLACES`` of them about one coin in 2^20 is open, and is decided one by one
-         with more of its bits and as many digits of v as it takes. No probability is ever rounded.
+         words, 64 coins at a time; after ``PLACES`` of them about one coin in 2^20 is open. Each of these is decided
+         singly, with more of its bits and as many digits of v as needed. No probability is ever rounded.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _toss(words: Words, head: int, places: int, bits: Bits) -> Words:
 
 
 def _decide(words: Words, equal: Words, head: int, places: int, number: Enclosure, bits: Bits) -> None:
-    """Toss the coins that are still open one by one."""
+    """Toss each coin that is still open."""
     for i in np.flatnonzero(equal).tolist():
         still = int(equal[i])
         while still:

@@ -43,7 +43,7 @@ MOST_BITS = 2**20
 
 @dataclass(frozen=True)
 class UnaryLaw:
-    """Independent bits, those of a packed row: ``yes`` for one of them, ``no`` for all others."""
+    """The independent bits of a packed row: ``yes`` is the coin of the answer's bit, ``no`` that of all others."""
 
     k: int
     answer: int

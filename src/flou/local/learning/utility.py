@@ -58,7 +58,7 @@ class UtilityLine:
 
 @dataclass(frozen=True)
 class Utility:
-    """``clean`` is what plain Gaussian naive Bayes does without privacy; ``lines`` what is left of it."""
+    """``clean``: plain Gaussian naive Bayes without privacy; ``lines``: each method at each epsilon."""
 
     clean: UtilityLine
     lines: tuple[UtilityLine, ...]
@@ -94,10 +94,10 @@ def utility(
     bins: int = 4,
     bits: Bits = SYSTEM,
 ) -> Utility:
-    """Learn from ``train`` in several ways, try on ``test``; both are tables with the columns of the schema.
+    """Learn from ``train`` by several methods and test on ``test``; both are tables with the columns of the schema.
 
-    It looks at the rows and prints what it finds: for tables that may be looked at, to choose a way for those that may
-    not.
+    The result is not private: it is computed from the rows as they are. Use it on a table that may be looked at, to
+    choose a method for tables that may not.
     """
     known = Schema.of(schema)
     known[label]
@@ -133,7 +133,7 @@ def _codes(table: Any, schema: Schema) -> Codes:
 
 
 def _numbers(schema: Schema, label: str, codes: Codes) -> Floats:
-    """The features as numbers; of categories, the codes."""
+    """The features as numbers; categories as their codes."""
     columns = []
     for name, domain in schema.columns.items():
         if name != label:
@@ -186,7 +186,7 @@ def _row(line: UtilityLine) -> str:
 
 
 def accuracy(truth: Ints, predicted: Ints) -> float:
-    """The share of rows that are predicted."""
+    """The share of rows whose label is predicted correctly."""
     return float(np.mean(truth == predicted))
 
 
@@ -202,7 +202,7 @@ def f1(truth: Ints, predicted: Ints, classes: int = 2) -> float:
 
 
 def area_under_curve(truth: Ints, scores: Floats) -> float:
-    """P[a row of class 1 has a higher score than one of class 0], ties counted half; NaN without one of the classes."""
+    """P[a row of class 1 has a higher score than one of class 0], ties counted half; NaN if a class is missing."""
     positive, negative = scores[truth == 1], np.sort(scores[truth == 0])
     if not positive.size or not negative.size:
         return float("nan")

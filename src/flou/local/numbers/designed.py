@@ -66,8 +66,8 @@ class ReportDesign:
         total = 2 * sum(self.weights) - self.weights[0] if whole and self.weights else 0
         if not 1 < len(self.weights) <= 1000 or not 0 < self.window < total:
             raise InvalidParameter(
-                "A design needs from 2 to 1000 whole weights from 0 to 2**40 and a smaller positive window.",
-                "They are the measure that reports are drawn from, and the part of it that an answer prefers.",
+                "A design needs 2 to 1000 whole weights from 0 to 2**40, and a positive window below their total.",
+                "Reports are drawn from the weights, and an answer prefers the part of them in its window.",
                 "Pass the weights and the window of a design that was made by flou, unchanged.",
             )
 
@@ -210,7 +210,7 @@ class Designed(MeanRandomiser):
 
     @cached_property
     def _noise(self) -> NDArray[np.float64]:
-        """A function of the report whose expectation is the variance, as nearly as the counts of reports can tell."""
+        """A function of the report whose expectation is the variance, as nearly as the counts of reports allow."""
         nodes = np.linspace(-1, 1, self._between + 1)
         return np.asarray(np.linalg.lstsq(self._table, self._squares - nodes**2, rcond=1e-3)[0], dtype=np.float64)
 
@@ -231,8 +231,8 @@ def design_for(epsilon: Fraction) -> ReportDesign:
     if not SMALLEST <= number("epsilon", epsilon) <= LARGEST:
         raise InvalidParameter(
             f"A design needs an epsilon from {float(SMALLEST)} to {float(LARGEST)}, got {float(epsilon):.6g}.",
-            "Below, one bit is as good; above, the grid of values would have to be finer.",
-            "Use flou.local.mean_of, which takes the best of the others.",
+            "For a smaller epsilon one bit is as good; a larger epsilon needs a finer grid of values.",
+            "Use flou.local.mean_of, which chooses the best of the other randomisers.",
         )
     ratio = math.exp(epsilon)
     reach = 1.3 / math.tanh(epsilon / 2)

@@ -122,14 +122,14 @@ class DistributionQuantileUncertainty(NoiseAndSampling):
 
 
 def smoothed(shares: Floats) -> Floats:
-    """Each share averaged with its neighbours; what would leave at an end stays there."""
+    """Each share averaged with its neighbours; at an end, what would move outside stays."""
     around = np.concatenate([shares[:1], shares, shares[-1:]])
     found: Floats = (around[:-2] + 2 * shares + around[2:]) / 4
     return found
 
 
 def maximised(counts: Floats, channel: Floats, *, smooth: bool, gain: float = GAIN) -> tuple[Floats, int]:
-    """The shares of answers from counts of reports, and after how many iterations.
+    """The shares of answers from counts of reports, and the number of iterations.
 
     ``channel[y, x]`` is the probability of report y given answer x.
     """
@@ -148,7 +148,7 @@ def maximised(counts: Floats, channel: Floats, *, smooth: bool, gain: float = GA
 
 
 def response(shares: Floats, channel: Floats, iterations: int, *, smooth: bool) -> Floats:
-    """How the shares after so many iterations move with the shares of reports: the delta method.
+    """How the shares after these iterations move with the shares of reports: the delta method.
 
     One iteration maps f to S (f C'(r / C f)), r the shares of reports and S the smoothing. Near an estimate it is
     linear, with J the derivative in f and R that in r, both taken at r = C f: the answer is (1 + J + ... + J^(k-1)) R.

@@ -5,10 +5,10 @@ Guarantee  epsilon-DP for one person's number, in one report
 Why        each of the two probabilities lies between b / (1 + b) and 1 / (1 + b), the values at the two ends
 Error      on the scale from -1 to 1 a report stands for B or -B, B = (e^epsilon + 1) / (e^epsilon - 1); its variance is
            B^2 - u^2, at most B^2
-Numerics   exact: the number is rounded to an end at random (a uniform integer), and the end told by a coin enclosed as
-           finely as needed
-Limits     the variance does not fall below 1 however large epsilon is; above about 1.3 others are better. One bit says
-           nothing about the spread of the answers, so intervals for the respondents are as wide as the population's
+Numerics   exact: the number is rounded to an end at random (a uniform integer), and the end is reported through a
+           coin enclosed as finely as needed
+Limits     the variance does not fall below 1 however large epsilon is; above about 1.3 others are better. One bit
+           shows nothing of the spread of the answers, so intervals for the respondents are as wide as the population's
 Source     Duchi, Jordan, Wainwright (2018)
 Proof      docs/explanation/proofs/local_numbers.md
 """

@@ -1,4 +1,4 @@
-"""The randomiser for a mean whose largest variance is least."""
+"""The choice of a randomiser for a mean: the one with the least variance at the worst answer."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class MeanRandomiser(NumberRandomiser):
         return self.domain.size - 1
 
     def variance(self, value: float | None = None) -> float:
-        """n times the variance of the estimate if all respondents have this value; without one, the largest."""
+        """n times the variance of the estimate if all respondents have this value; by default the largest variance."""
         low, high = ends(self.domain)
         position = self.worst_position if value is None else 2 * (value - low) / (high - low) - 1
         return self.unit_variance(position) * ((high - low) / 2) ** 2
@@ -112,7 +112,7 @@ class UnbiasedMeanUncertainty(NoiseAndSampling):
         return self.cell
 
     def single(self) -> UnbiasedMeanUncertainty:
-        """The same, of one number instead of a vector."""
+        """The same for one number instead of a vector."""
         return UnbiasedMeanUncertainty(**{**vars(self), "alone": True})
 
     def _interval(self, level: float, sampling: bool) -> Ends:
@@ -130,7 +130,7 @@ def sums_of_squares(reports: Ints) -> Ints:
 
 
 def possible_squares(people: int, sums: Ints, largest: int) -> bool:
-    """Whether so many y from 0 to ``largest`` can have these ``sums_of_squares``."""
+    """Whether ``people`` numbers y from 0 to ``largest`` can have these ``sums_of_squares``."""
     first, low, high = (int(part) for part in sums)
     second = low + (high << 20)
     within = 0 <= first <= people * largest and 0 <= low <= people * LOW and high >= 0
@@ -152,5 +152,5 @@ def spread(square: float, slope: float, constant: float, mean: float) -> float:
 
 
 def nothing(worst: float) -> ReportMoments:
-    """What no reports say."""
+    """The moments of an empty set of reports."""
     return ReportMoments(people=0, mean=0.0, noise=worst, total=math.inf)

@@ -39,7 +39,7 @@ class NumberRandomiser(Randomiser):
 
 
 def numbers_of(domain: Scale, *, most: int = MOST_CODES, usual: int = USUAL_CELLS) -> Numbers:
-    """An interval or integers: such a domain itself, or a pair of bounds, which is cut into ``usual`` cells."""
+    """An interval or integers as they are; a pair of bounds as an interval of ``usual`` cells."""
     if isinstance(domain, list | tuple) and len(domain) == 2:
         domain = Interval(*domain, cells=usual)
     numbers = domain.numbers if isinstance(domain, Domain) and domain.measured else None
@@ -52,18 +52,18 @@ def numbers_of(domain: Scale, *, most: int = MOST_CODES, usual: int = USUAL_CELL
     if not 2 <= numbers.size <= most:
         raise InvalidParameter(
             f"The domain must have from 2 to {most} codes, got {numbers.size}.",
-            "One code says nothing, and the sums of reports on a finer grid would not be kept exactly.",
+            "One code carries no information, and sums of reports on a finer grid would not be exact.",
             "Pass an interval with fewer cells, for example flou.Interval(0, 100, cells=1000).",
         )
     return numbers
 
 
 def ends(domain: Numbers) -> tuple[float, float]:
-    """What the first and the last code stand for."""
+    """The numbers that the first and the last code stand for."""
     low, high = domain.decode([0, domain.size - 1]).tolist()
     return float(low), float(high)
 
 
 def half_a_cell(domain: Numbers) -> float:
-    """How far a value between the bounds is moved at the most when it becomes a code."""
+    """The most that a value between the bounds moves when it becomes a code."""
     return 0.0 if domain.discrete else domain.step / 2

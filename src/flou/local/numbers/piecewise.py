@@ -1,4 +1,4 @@
-"""Piecewise: a number near one's own, in a window that moves in proportion to the answer.
+"""Piecewise: a number near the answer, in a window that moves in proportion to the answer.
 
 Law        codes 0..s; reports 0..M-1, M = w + a s; the window of code i is a i, ..., a i + w - 1; each report in it has
            probability 1 / Z, each other one b / Z, b = e^-epsilon, Z = w + b (M - w)
@@ -124,7 +124,7 @@ class Piecewise(WindowRandomiser, MeanRandomiser):
 
 
 def least(cost: Callable[[int], float], low: int, high: int) -> int:
-    """Where a cost is least that falls and then rises."""
+    """The place of the least cost, for a cost that falls and then rises."""
     while low < high:
         middle = (low + high) // 2
         if cost(middle + 1) < cost(middle):

@@ -1,7 +1,7 @@
-"""Sampled means: each person reports a few of several numbers, chosen at random, and those well.
+"""Sampled means: each person reports a few of several numbers, chosen at random, with little noise.
 
 Law        a set of m of the d numbers, all sets equally likely; each number of it is reported by a randomiser of means
-           at epsilon / m. m = max(1, min(d, floor(epsilon / 2.5))) unless told otherwise
+           at epsilon / m. m = max(1, min(d, floor(epsilon / 2.5))) by default
 Guarantee  epsilon-DP for all numbers of one person together, in one report
 Why        which numbers are reported does not depend on them, and m reports at epsilon / m each add up to epsilon
 Error      a mean is estimated from those who reported the number, n m / d of them on average: it is unbiased, and its
@@ -93,13 +93,13 @@ class SampledMeans(VectorRandomiser):
     def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         people = answer.shape[0]
         reports = np.empty((people, self.m, 2), dtype=np.int64)
-        told = np.zeros(people, dtype=np.int64)
+        done = np.zeros(people, dtype=np.int64)
         for j, randomiser in enumerate(self.randomisers):
-            # Of the d - j numbers that are left, each set of m - told ones is equally likely.
-            chosen = np.flatnonzero(bits.below(self.d - j, people) < self.m - told)
-            reports[chosen, told[chosen], 0] = j
-            reports[chosen, told[chosen], 1] = randomiser.sample(answer[chosen, j], bits=bits)
-            told[chosen] += 1
+            # Of the d - j numbers that are left, each set of m - done numbers is equally likely.
+            chosen = np.flatnonzero(bits.below(self.d - j, people) < self.m - done)
+            reports[chosen, done[chosen], 0] = j
+            reports[chosen, done[chosen], 1] = randomiser.sample(answer[chosen, j], bits=bits)
+            done[chosen] += 1
         return reports
 
     def checked(self, reports: ArrayLike) -> NDArray[Any]:

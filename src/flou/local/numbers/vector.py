@@ -100,7 +100,7 @@ def _checked_names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if len(found) != count or len(set(found)) != count:
         raise InvalidParameter(
             f"names must be {count} different names, one for each domain.",
-            "They say which mean is which.",
-            "Pass for example names=['age', 'income'], or none.",
+            "The names tell the means apart.",
+            "Pass for example names=['age', 'income'], or leave names out.",
         )
     return found

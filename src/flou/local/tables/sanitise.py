@@ -33,7 +33,7 @@ BLOCK = 2**16  # rows at a time, whatever the source is: the same bits then give
 
 @dataclass(frozen=True, eq=False)
 class Sanitised:
-    """``table``: the same kind of frame as the source, or a dictionary of columns; None when it went to ``path``."""
+    """``table``: the same kind of frame as the source, or a dictionary of columns; None if it is in ``path``."""
 
     table: Any = field(repr=False)
     path: Path | None
@@ -53,7 +53,7 @@ class Sanitised:
 
     @property
     def columns(self) -> Mapping[str, Any]:
-        """The columns of the table, in its order; empty when it went to a file."""
+        """The columns of the table, in its order; empty if it was written to a file."""
         if self.table is None or isinstance(self.table, dict):
             return self.table or {}
         names = self.table.column_names if hasattr(self.table, "column_names") else self.table.columns
@@ -74,9 +74,9 @@ def sanitise(
 ) -> Sanitised:
     """Randomise every cell of a table within its public bounds or categories.
 
-    ``source`` is whatever ``flou.open`` takes; it is never changed. Columns that the schema does not have are refused,
-    or left out with ``others="drop"``. With ``out``, rows go to a CSV or Parquet file as they come, however many there
-    are; ``progress`` is told how many were done.
+    ``source`` is anything that ``flou.open`` accepts; it is never changed. Columns that the schema does not have are
+    refused, or left out with ``others="drop"``. With ``out``, rows are written to a CSV or Parquet file as they come,
+    so that the table need not fit into memory. ``progress`` is called with the number of rows done.
     """
     sanitiser = Sanitiser(schema, epsilon=epsilon, budget=budget, method=method)
     choice("others", others, ("refuse", "drop"))
@@ -105,7 +105,7 @@ def sanitise(
 
 
 def _chosen(rows: Rows, schema: Schema, others: str) -> tuple[list[str], tuple[str, ...]]:
-    """The columns of the schema in the order of the source, and the others, which are never passed through."""
+    """The columns of the schema in the order of the source, and all other columns, which are never passed through."""
     for name in schema:
         rows.require(name)
     dropped = tuple(name for name in rows.columns if name not in schema)
@@ -113,14 +113,14 @@ def _chosen(rows: Rows, schema: Schema, others: str) -> tuple[list[str], tuple[s
     if unknown and others == "refuse":
         raise InvalidData(
             f"The schema does not have the column{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown[:10]))}.",
-            "Nothing is known about what may stand there, so it cannot be randomised, and it is never passed through.",
+            "A column without a declared domain cannot be randomised, and it is never passed through.",
             'Declare it in the schema, or pass others="drop" (--drop on the command line) to leave it out.',
         )
     return [name for name in rows.columns if name in schema], dropped
 
 
 def _blocks(rows: Rows, schema: Schema) -> Iterator[Codes]:
-    """The codes of the rows, the same number of them at a time on every engine."""
+    """The codes of the rows, in blocks that have the same length on every engine."""
     wanted = [Code(name, domain) for name, domain in schema.columns.items()]
     waiting: list[list[NDArray[np.int64]]] = []
     length = 0
@@ -138,7 +138,7 @@ def _blocks(rows: Rows, schema: Schema) -> Iterator[Codes]:
 
 
 def _like(source: Any, columns: dict[str, NDArray[Any]]) -> Any:
-    """A data frame of the same library as the source where that is one in memory, and a dictionary otherwise."""
+    """A data frame of the source's library if the source is a data frame in memory, otherwise a dictionary."""
     if isinstance(source, str | os.PathLike | Mapping | np.ndarray | Rows):
         return columns
     import narwhals as nw

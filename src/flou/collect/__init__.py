@@ -1,4 +1,4 @@
-"""A collector of reports: accepts batches over HTTP, keeps sums only, shows live estimates with intervals."""
+"""A collector of reports: it accepts batches over HTTP, keeps only sums, and shows live estimates with intervals."""
 
 from flou.collect.app import collector
 from flou.collect.store import Store

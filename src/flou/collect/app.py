@@ -6,8 +6,8 @@
     POST /reports          a batch: {"survey": fingerprint, "batch": name, "reports": {question: [...]}}
     GET  /estimates.json   the estimates with their intervals
 
-A batch is acknowledged once it is on disk. What is malformed is refused with 422, what is too long with 413; neither
-leaves a trace. Nothing here ever saw an answer, and of the reports only sums are kept.
+A batch is acknowledged once it is on disk. A malformed batch is refused with 422, a batch that is too long with 413;
+neither leaves a trace. The collector never sees an answer, and keeps only sums of the reports.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def collector(store: Store, *, longest: int = LONGEST) -> Starlette:
     except ImportError:
         raise MissingExtra(
             "The collector needs Starlette and uvicorn.",
-            "They are not installed with flou, because most users never serve anything.",
+            "They are not installed with flou, because most users never run a collector.",
             "Install them with: pip install 'flou[collect]'.",
         ) from None
 
@@ -61,9 +61,9 @@ def collector(store: Store, *, longest: int = LONGEST) -> Starlette:
     async def estimates(_: Request) -> Response:
         collection = await run_in_threadpool(store.collection)
         found = await run_in_threadpool(collection.estimates)
-        told = {name: release.to_dict() for name, release in found.items()}
+        values = {name: release.to_dict() for name, release in found.items()}
         people = {name: aggregate.people for name, aggregate in collection.aggregates.items()}
-        return JSONResponse({"survey": store.survey.fingerprint, "reports": people, "estimates": told})
+        return JSONResponse({"survey": store.survey.fingerprint, "reports": people, "estimates": values})
 
     async def page(_: Request) -> Response:
         collection = await run_in_threadpool(store.collection)
@@ -87,7 +87,7 @@ def collector(store: Store, *, longest: int = LONGEST) -> Starlette:
 
 
 async def _body(request: Request, longest: int) -> bytes | None:
-    """What was sent, or None as soon as it is longer than allowed."""
+    """The body of the request, or None as soon as it is longer than allowed."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
@@ -99,16 +99,16 @@ async def _body(request: Request, longest: int) -> bytes | None:
 
 def _batch(store: Store, body: bytes) -> tuple[str, dict[str, Any]]:
     try:
-        told = json.loads(body)
+        batch = json.loads(body)
     except (ValueError, RecursionError):
-        told = None
-    name = told.pop("batch", None) if isinstance(told, dict) else None
-    found = reports_in(store.survey, told)
+        batch = None
+    name = batch.pop("batch", None) if isinstance(batch, dict) else None
+    found = reports_in(store.survey, batch)
     if not isinstance(name, str):
         raise InvalidData(
             "The batch has no name.",
-            "By its name a batch that is sent again is recognised, and not counted twice.",
-            'Add the key "batch" with a random text, and keep it when the batch is sent again.',
+            "The name shows that a batch is sent again, so that it is not counted twice.",
+            'Add the key "batch" with a random text, and use the same text when the batch is sent again.',
         )
     return name, found
 
@@ -116,6 +116,6 @@ def _batch(store: Store, body: bytes) -> tuple[str, dict[str, Any]]:
 def _too_long(longest: int) -> InvalidData:
     return InvalidData(
         f"A batch has at most {longest} bytes.",
-        "The collector must never run out of memory, whatever it is sent.",
+        "A longer batch could exhaust the memory of the collector.",
         "Send the reports in several batches.",
     )

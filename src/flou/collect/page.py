@@ -17,15 +17,15 @@ REFRESH = 10  # seconds
 
 
 def live_page(collection: Collection) -> str:
-    """One self-contained page; it asks for itself again every few seconds."""
+    """One self-contained page, which reloads every few seconds."""
     survey = collection.survey
     sections = "".join(
         _section(i, name, collection.aggregates[name].people, release)
         for i, (name, release) in enumerate(collection.estimates().items(), start=1)
     )
     cost = next(iter(survey.randomisers.values())).guarantee
-    told = f"epsilon = {float(survey.epsilon):g} for each respondent"
-    words = escape(cost.in_words()) if survey.ask == "one" else "It is shared out evenly between the questions."
+    price = f"epsilon = {float(survey.epsilon):g} for each respondent"
+    words = escape(cost.in_words()) if survey.ask == "one" else "It is divided equally among the questions."
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -41,11 +41,11 @@ def live_page(collection: Collection) -> str:
 <header>
 <p class="kicker">Randomised survey</p>
 <h1>{escape(survey.name)}</h1>
-<p class="soft">{collection.reports:,} reports so far · nobody's answer ever arrived here, and of the reports only sums
+<p class="soft">{collection.reports:,} reports so far · no answer ever arrives here, and only sums of the reports
 are kept</p>
 </header>
 <div class="cost">
-<p>What it costs: {escape(told)}, proved</p>
+<p>What it costs: {escape(price)}, proved</p>
 <p>{words}</p>
 </div>
 {sections}

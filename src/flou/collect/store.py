@@ -1,9 +1,9 @@
 """What a collector keeps on disk: the sums of a survey, in SQLite.
 
-A batch is counted in one transaction that is on disk before the sender is told so. Whatever happens to the process, a
-batch is counted whole or not at all, and once it was acknowledged it stays counted. The sender names each batch; a
-batch that comes again, because its acknowledgement was lost, is not counted again. Of the reports nothing is kept but
-their sums, and of the batches their names.
+A batch is counted in one transaction, which is on disk before it is acknowledged. Whatever happens to the process, a
+batch is counted whole or not at all, and stays counted once it was acknowledged. The sender names each batch; a batch
+that is sent again, because its acknowledgement was lost, is not counted twice. The store keeps only the sums of the
+reports and the names of the batches.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ class Store:
             raise InvalidParameter(
                 "The database cannot be used.",
                 "The file is not a database, its folder does not exist, or it may not be written to.",
-                "Pass the path of a new file, or of one that a collector has written.",
+                "Pass the path of a new file, or of a database that a collector has written.",
             ) from None
         if found is not None and found[0] != survey.fingerprint:
             raise InvalidParameter(
                 "The database belongs to another survey.",
-                "Reports to other questions, or with another epsilon, cannot be added to its sums.",
-                "Pass the path of a new file, or the survey file that it was begun with.",
+                "Reports to other questions, or with another epsilon, cannot be added to the sums in it.",
+                "Pass the path of a new file, or the survey file of this database.",
             )
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection of its own, for any thread; what was written inside is there as a whole, or not at all."""
+        """A new connection, for use by one thread; it is closed at the end."""
         connection = sqlite3.connect(self.path, timeout=WAIT / 1000, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -65,12 +65,12 @@ class Store:
             connection.close()
 
     def add(self, name: str, reports: Mapping[str, Any]) -> bool:
-        """Count a batch and put it on disk; False if a batch of this name was counted before."""
+        """Count a batch and write it to disk; False if a batch of this name was counted before."""
         if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME:
             raise InvalidData(
                 f"A batch needs a name of 1 to {LONGEST_NAME} characters.",
-                "By its name a batch that is sent again is recognised, and not counted twice.",
-                "Let the sender make up a random name for each batch, and keep it when it sends the batch again.",
+                "The name shows that a batch is sent again, so that it is not counted twice.",
+                "Use a random name for each batch, and the same name when the batch is sent again.",
             )
         new = Collection(self.survey).add(reports)  # refuses what is malformed, before anything is written
         with self._open() as connection:
@@ -95,7 +95,7 @@ class Store:
         connection.execute("INSERT OR REPLACE INTO sums VALUES (?, ?)", (question, aggregate.to_bytes()))
 
     def collection(self) -> Collection:
-        """Everything that was counted so far."""
+        """All reports counted so far, as sums."""
         found = Collection(self.survey)
         with self._open() as connection:
             for question, data in connection.execute("SELECT question, aggregate FROM sums"):

@@ -8,23 +8,19 @@ from flou.local.categories.grr import GRR
 from flou.local.categories.hadamard import Hadamard
 from flou.local.categories.memoised import Memoised
 from flou.local.categories.olh import OLH
-from flou.local.categories.oracles import Comparison, compare, frequencies
-from flou.local.categories.oue import OUE
+from flou.local.categories.oracles import OracleComparison, compare, frequencies
 from flou.local.categories.subset_selection import SubsetSelection
-from flou.local.categories.sue import SUE
-from flou.local.categories.unary_encoding import UnaryEncoding
+from flou.local.categories.unary_encoding import OUE, SUE, UnaryEncoding
 from flou.local.categories.warner import Warner
 from flou.local.learning.classifier import Classifier
-from flou.local.learning.gaussian_model import GaussianModel
 from flou.local.learning.linear_discriminant import LinearDiscriminant
-from flou.local.learning.naive_bayes import NaiveBayes
+from flou.local.learning.naive_bayes import GaussianModel, NaiveBayes
 from flou.local.learning.utility import Utility, utility
 from flou.local.numbers.bounded_laplace import BoundedLaplace
 from flou.local.numbers.bounded_staircase import BoundedStaircase
 from flou.local.numbers.clamped_window import ClampedWindow
 from flou.local.numbers.correlation import Correlation
-from flou.local.numbers.design import Design
-from flou.local.numbers.designed import Designed
+from flou.local.numbers.designed import Designed, ReportDesign
 from flou.local.numbers.distribution_randomiser import DistributionRandomiser
 from flou.local.numbers.duchi import Duchi
 from flou.local.numbers.hybrid import Hybrid
@@ -40,8 +36,7 @@ from flou.local.randomiser import Randomiser
 from flou.local.survey.collection import Collection, batch_of, reports_in
 from flou.local.survey.plan import Planned, plan_for_error, plan_for_people
 from flou.local.survey.survey import Item, Survey
-from flou.local.tables.sanitise import sanitise
-from flou.local.tables.sanitised import Sanitised
+from flou.local.tables.sanitise import Sanitised, sanitise
 from flou.local.tables.sanitiser import Sanitiser
 
 __all__ = [
@@ -55,11 +50,9 @@ __all__ = [
     "ClampedWindow",
     "Classifier",
     "Collection",
-    "Comparison",
     "ContingencyTable",
     "Correlation",
     "DBitFlip",
-    "Design",
     "Designed",
     "DistributionRandomiser",
     "Duchi",
@@ -72,9 +65,11 @@ __all__ = [
     "MeanRandomiser",
     "Memoised",
     "NaiveBayes",
+    "OracleComparison",
     "Piecewise",
     "Planned",
     "Randomiser",
+    "ReportDesign",
     "SampledMeans",
     "Sanitised",
     "Sanitiser",

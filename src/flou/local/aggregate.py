@@ -1,4 +1,4 @@
-"""What a collector keeps: the number of reports, and sums of whole numbers. Nothing of a single report is left in it.
+"""What a collector keeps: the number of reports and sums of whole numbers. No single report can be read from it.
 
 Aggregates of the same question are merged by adding up, in any order and any grouping. As bytes they carry a
 fingerprint of the question, so that reports of different questions, or of another epsilon, are never added up.
@@ -43,7 +43,7 @@ class Aggregate:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def add(self, reports: ArrayLike) -> Aggregate:
-        """Count these reports too; either all of them, or none if one is malformed."""
+        """Count these reports too: all of them, or none if any report is malformed."""
         checked = self.randomiser.checked(reports)
         self._grow(len(checked), self.randomiser.tally(checked))
         return self
@@ -65,6 +65,13 @@ class Aggregate:
         self.people += people
         self.sums = self.sums + sums
 
+    @classmethod
+    def _of(cls, randomiser: Randomiser, people: int, sums: Ints) -> Aggregate:
+        """The aggregate of reports that have these sums."""
+        found = cls(randomiser)
+        found._grow(people, sums)
+        return found
+
     def estimate(self) -> Release:
         """What the reports say."""
         return self.randomiser.estimated(self)
@@ -72,11 +79,11 @@ class Aggregate:
     @property
     def fingerprint(self) -> str:
         """What two aggregates must share to be merged."""
-        told = {"name": self.randomiser.name, **self.randomiser.parameters()}
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        question = {"name": self.randomiser.name, **self.randomiser.parameters()}
+        return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
 
     def to_bytes(self) -> bytes:
-        """Everything in it, in a form that does not depend on the machine."""
+        """The whole aggregate, in a form that does not depend on the machine."""
         head = json.dumps({"question": self.fingerprint, "people": self.people, "sums": self.sums.size})
         return MAGIC + head.encode() + b"\n" + self.sums.astype("<i8").tobytes()
 
@@ -87,14 +94,14 @@ class Aggregate:
         magic, _, rest = data.partition(b"\n")
         head, _, body = rest.partition(b"\n")
         try:
-            told = json.loads(head)
-            people, question, size = int(told["people"]), str(told["question"]), int(told["sums"])
+            stated = json.loads(head)
+            people, question, size = int(stated["people"]), str(stated["question"]), int(stated["sums"])
         except (ValueError, KeyError, TypeError):
             people, question, size = -1, "", -1
         if magic + b"\n" != MAGIC or people < 0 or size * 8 != len(body):
             raise InvalidData(
                 "These bytes are not an aggregate.",
-                "An aggregate begins with its kind and its size, and these do not fit.",
+                "An aggregate begins with its kind and its size, and these bytes do not.",
                 "Pass what Aggregate.to_bytes returned, unchanged.",
             )
         if question != found.fingerprint or size != found.sums.size:
@@ -102,8 +109,8 @@ class Aggregate:
         sums = np.frombuffer(body, dtype="<i8").astype(np.int64)
         if not randomiser.possible(people, sums):
             raise InvalidData(
-                "These sums are not those of so many reports.",
-                "Somebody or something changed them on the way, and they would spoil the estimate.",
+                "These sums do not fit the number of reports.",
+                "They were changed on the way, and would spoil the estimate.",
                 "Pass what Aggregate.to_bytes returned, unchanged.",
             )
         found._grow(people, sums)

@@ -1,4 +1,4 @@
-"""The release that an estimate from reports is, and what its certificate says."""
+"""The release of an estimate from reports, with its certificate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def certified(
     postprocessing: tuple[str, ...] = (),
     layout: Layout | None = None,
 ) -> Release:
-    """An estimate with its intervals; it costs nothing beyond what each respondent paid with the report."""
+    """An estimate with its intervals; it costs nothing beyond what each respondent paid for the report."""
     cost = randomiser.guarantee
     statement = block.Statement(
         data=block.Data(dataset=None, schema_hash=None, size_is_public=True, facts={"reports": aggregate.people}),

@@ -1,4 +1,4 @@
-"""What runs on a respondent's side: one answer in, one random report out, and nobody else ever sees the answer.
+"""The respondent's side: one answer in, one random report out; nobody else ever sees the answer.
 
 A randomiser is a mechanism for one person. It knows the exact law of the report for every answer, so that its loss can
 be checked outcome by outcome. Whoever collects reports needs only sums of whole numbers (``tally``): they are added up
@@ -8,7 +8,8 @@ as reports come, merged between collectors, and turned into estimates with inter
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,13 +19,17 @@ from flou.bits import SYSTEM, Bits
 from flou.domain import Domain
 from flou.errors import InvalidData
 from flou.guarantee import PureDP
+from flou.laws import Bernoulli
+from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
-from flou.local.numbers.vector import Vector
 from flou.mechanisms.mechanism import Mechanism
 from flou.parameters import Number, number, shown
 from flou.release import Release
 
-__all__ = ["Randomiser", "whole_numbers"]
+if TYPE_CHECKING:
+    from flou.local.numbers.vector import Vector
+
+__all__ = ["Randomiser", "malformed", "truth", "whole_numbers"]
 
 
 class Randomiser(Mechanism):
@@ -61,13 +66,13 @@ class Randomiser(Mechanism):
         """The sums, over reports that were checked, of the whole numbers from which estimates are made."""
 
     def possible(self, people: int, sums: Ints) -> bool:
-        """Whether reports of so many people can add up to these sums; what is surely wrong is not taken over."""
+        """Whether the reports of this number of people can add up to these sums; impossible sums are refused."""
         del people, sums
         return True
 
     @abstractmethod
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        """The reports as an array of what ``sample`` returns; anything that no respondent can have sent is refused."""
+        """The reports as an array like that of ``sample``; anything that no respondent can have sent is refused."""
 
     @abstractmethod
     def estimated(self, aggregate: Aggregate) -> Release:
@@ -75,18 +80,17 @@ class Randomiser(Mechanism):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """What two randomisers must share for their reports to be added up, as plain values."""
+        """The parameters that two randomisers must share for their reports to be added up, as plain values."""
 
-    def aggregate(self, reports: ArrayLike | None = None) -> Aggregate:
-        """An empty aggregate, or that of these reports."""
-        found = Aggregate(self)
-        if reports is not None:
-            found.add(reports)
-        return found
+    def aggregate(self, reports: ArrayLike | Aggregate | None = None) -> Aggregate:
+        """An empty aggregate, or the aggregate of these reports; an aggregate is returned as it is."""
+        if isinstance(reports, Aggregate):
+            return reports
+        return Aggregate(self) if reports is None else Aggregate(self).add(reports)
 
     def estimate(self, reports: ArrayLike | Aggregate) -> Release:
         """The estimate with its intervals, from reports or from an aggregate of them."""
-        return self.estimated(reports if isinstance(reports, Aggregate) else self.aggregate(reports))
+        return self.estimated(self.aggregate(reports))
 
 
 def whole_numbers(reports: ArrayLike, largest: int, shape: tuple[int, ...] = ()) -> NDArray[np.int64]:
@@ -97,9 +101,19 @@ def whole_numbers(reports: ArrayLike, largest: int, shape: tuple[int, ...] = ())
         return np.zeros((0, *shape), dtype=np.int64)
     if not fits or array.dtype.kind not in "iub" or int(array.min()) < 0 or int(array.max()) > largest:
         each = "a whole number" if shape == () else f"{' x '.join(map(str, shape))} whole numbers"
-        raise InvalidData(
-            f"Each report must be {each} from 0 to {largest}.",
-            "Anything else was not made by this randomiser, and would spoil the sums.",
-            "Check that the reports belong to this question, and refuse the batch if they do not.",
-        )
+        raise malformed(f"Each report must be {each} from 0 to {largest}.")
     return array.astype(np.int64)
+
+
+def malformed(what: str) -> InvalidData:
+    """The refusal of reports that no respondent can have sent."""
+    return InvalidData(
+        what,
+        "This randomiser makes no other reports, and any other report would spoil the sums.",
+        "Check that the reports belong to this question, and refuse the batch if they do not.",
+    )
+
+
+def truth(epsilon: Fraction) -> Bernoulli:
+    """The coin of probability e^epsilon / (e^epsilon + 1), which decides whether a bit is reported as it is."""
+    return Bernoulli(quotient(constant(Fraction(1)), affine(exp_minus(epsilon), plus=1)))

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from flou.arrays import Floats
 from flou.domain import Boolean, Integers, Interval, Schema
 from flou.errors import InvalidData
-from flou.local.learning.classification_scores import accuracy, f1
-from flou.local.learning.gaussian_model import GaussianModel
+from flou.local.learning.naive_bayes import GaussianModel
+from flou.local.learning.utility import accuracy, f1
 
 __all__ = ["LABEL", "SCHEMA", "WIDE", "Diabetes", "clean_scores", "made_diabetes", "read_diabetes", "split"]
 

@@ -18,7 +18,7 @@ from flou.bits import Bits, SeededBits
 from flou.domain import Schema
 from flou.local.learning.classifier import Classifier
 from flou.local.learning.naive_bayes import NaiveBayes
-from flou.local.learning.utility import Line, utility
+from flou.local.learning.utility import UtilityLine, utility
 from flou.reproduce.diabetes import LABEL, SCHEMA, WIDE, Columns, Diabetes, clean_scores, split
 
 __all__ = ["EPSILONS", "TOTALS", "curves", "experiment", "faults", "learned_over_splits"]
@@ -30,11 +30,11 @@ CLAIMED = 4.5
 BINS = (3, 4, 6, 8)
 
 
-def curves(diabetes: Diabetes, repeats: int, bits: Bits) -> tuple[Line, list[Line]]:
+def curves(diabetes: Diabetes, repeats: int, bits: Bits) -> tuple[UtilityLine, list[UtilityLine]]:
     """Without privacy, and for every method and epsilon; epsilon is that of a whole row."""
     learn, tried = (_some(diabetes.public, rows) for rows in split(len(diabetes.columns[LABEL])))
     totals = [round(len(SCHEMA) * epsilon, 10) for epsilon in EPSILONS]
-    found: list[Line] = []
+    found: list[UtilityLine] = []
     for methods, epsilons, times in (
         (SANITISED, totals, repeats),
         (("reports",), TOTALS, repeats),

@@ -12,7 +12,7 @@ import flou
 from flou.bits import SeededBits
 from flou.errors import InvalidData, InvalidParameter
 from flou.local import OUE, SUE, Aggregate, ContingencyTable, SubsetSelection
-from flou.local.categories.margin_uncertainty import MarginUncertainty, support_variances
+from flou.local.categories.support_uncertainty import MarginUncertainty, support_variances
 from local.enumerated import ORACLES, all_reports, laws, told, worst_loss
 
 METHODS = ("grr", "subset", "oue", "sue", "olh", "hadamard")

@@ -11,7 +11,7 @@ import flou
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.local import utility
-from flou.local.learning.classification_scores import accuracy, area_under_curve, f1
+from flou.local.learning.utility import accuracy, area_under_curve, f1
 from local.learning.two_classes import FEATURES, two_classes
 
 

@@ -11,7 +11,7 @@ from flou import Integers, Interval
 from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.local import BoundedLaplace, ClampedWindow, SquareWave
-from flou.local.numbers.em import maximised, response, smoothed
+from flou.local.numbers.distribution_estimate import maximised, response, smoothed
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 4])

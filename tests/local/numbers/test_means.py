@@ -11,8 +11,8 @@ import pytest
 from flou import Integers, Interval
 from flou.bits import SeededBits
 from flou.errors import InvalidData, InvalidParameter
-from flou.local import Aggregate, Design, Designed, Duchi, Hybrid, Piecewise, mean_of
-from flou.local.numbers.design import design_for
+from flou.local import Aggregate, Designed, Duchi, Hybrid, Piecewise, ReportDesign, mean_of
+from flou.local.numbers.designed import design_for
 from flou.local.numbers.mean_randomiser import mean_of_squares, sums_of_squares
 from goodness import agrees, compatible, draws_to_detect, tilted
 
@@ -153,7 +153,7 @@ def test_aggregates_add_up_and_strangers_are_refused(kind):
     assert whole.people == 500
     forged = Aggregate(randomiser)
     forged.people, forged.sums = 500, whole.sums * 3
-    with pytest.raises(InvalidData, match="not those of so many"):
+    with pytest.raises(InvalidData, match="do not fit the number"):
         Aggregate.from_bytes(randomiser, forged.to_bytes())
     nothing = randomiser.aggregate().estimate()
     assert nothing.value == 5.0
@@ -222,7 +222,7 @@ def test_the_method_of_least_variance_is_chosen():
 def test_designs_are_computed_once_and_can_be_fixed():
     """The same epsilon has the same design; a given one is used, part of the fingerprint, and checked."""
     assert design_for(Fraction(1)) is design_for(Fraction(1))
-    given = Design(weights=(1, 0, 3, 2), window=5)
+    given = ReportDesign(weights=(1, 0, 3, 2), window=5)
     assert given.values == (-3, -2, 0, 2, 3)
     randomiser = Designed(Integers(0, 6), epsilon=1, design=given)
     laws, values = table(randomiser), numbers(randomiser)
@@ -231,4 +231,4 @@ def test_designs_are_computed_once_and_can_be_fixed():
     assert randomiser.aggregate().fingerprint != Designed(Integers(0, 6), epsilon=1).aggregate().fingerprint
     for weights, window in (((1,), 1), ((1, 2), 5), ((1, -2), 1), ((1, 2.5), 1), ((1, 2), 0)):
         with pytest.raises(InvalidParameter, match="design"):
-            Design(weights=weights, window=window)
+            ReportDesign(weights=weights, window=window)

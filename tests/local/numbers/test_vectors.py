@@ -109,7 +109,7 @@ def test_aggregates_and_refusals():
     assert Aggregate.from_bytes(randomiser, whole.to_bytes()) == whole
     forged = Aggregate(randomiser)
     forged.people, forged.sums = 300, whole.sums + 1
-    with pytest.raises(InvalidData, match="not those of so many"):
+    with pytest.raises(InvalidData, match="do not fit the number"):
         Aggregate.from_bytes(randomiser, forged.to_bytes())
     for bad in ([[0, 1]], [[[1, 0], [0, 1]]], [[[0, 0], [0, 1]]], [[[0, 2], [1, 1]]], [[[0, 1], [3, 1]]]):
         with pytest.raises(InvalidData, match="Each report"):

@@ -145,8 +145,8 @@ def test_what_does_not_fit_is_refused():
         (lambda: Survey({}, epsilon=1), "at least one"),
         (lambda: Survey(QUESTIONS, epsilon=0), "epsilon"),
         (lambda: Survey(QUESTIONS, epsilon=1, ask="some"), "ask"),
-        (lambda: Item(flou.Interval(0, 1), statistic="shares"), "does not go"),
-        (lambda: Item(flou.Boolean(), statistic="mean"), "does not go"),
+        (lambda: Item(flou.Interval(0, 1), statistic="shares"), "does not fit"),
+        (lambda: Item(flou.Boolean(), statistic="mean"), "does not fit"),
         (lambda: Item(flou.Boolean(), statistic="mode"), "statistic"),
     ):
         with pytest.raises(InvalidParameter, match=word):

@@ -75,7 +75,7 @@ print(found.rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 @pytest.mark.parametrize(
     ("out", "words"),
-    [("out.txt", r"end in \.csv or \.parquet"), ("nowhere/out.csv", "in a folder"), ("data.csv", "another file")],
+    [("out.txt", r"end in \.csv or \.parquet"), ("nowhere/out.csv", "in a folder"), ("data.csv", "a different file")],
 )
 def test_other_files_are_refused(out, words, tmp_path):
     """A file must be writable, of a known kind, and not the one that is read; nothing is read before."""
@@ -162,7 +162,7 @@ def test_the_command_refuses(files):
     for more, words in [
         (("--epsilon", "1", "--out", str(files / "o.csv")), "'name'"),
         (("--epsilon", "1", "--drop", "--method", "x", "--out", str(files / "o.csv")), "method must be one of"),
-        (("--epsilon", "1", "--drop", "--out", str(files / "data.csv")), "another file"),
+        (("--epsilon", "1", "--drop", "--out", str(files / "data.csv")), "a different file"),
         (("--epsilon", "0", "--drop", "--out", str(files / "o.csv")), "epsilon"),
     ]:
         done = run(files, *more)

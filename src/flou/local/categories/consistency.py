@@ -1,7 +1,7 @@
-"""Shares that could be shares: none negative, and together 1.
+"""Consistent shares: none is negative, and they add up to 1.
 
 Unbiased estimates of shares scatter around the truth on both sides, so those of rare categories are negative half of
-the time. Two ways to a table that can be published; both are post-processing and cost nothing.
+the time. Two methods make a table that can be published. Both are post-processing and cost nothing.
 
 simplex   the nearest point, in squared distance, among all tables of shares: the same number is taken off every share,
           and what falls below 0 becomes 0. It is never farther from the truth than the unbiased estimate is
@@ -32,7 +32,7 @@ CONSISTENT = {
 
 def nearest_shares(shares: Floats) -> Floats:
     """The table of shares nearest to an estimate."""
-    below = shares - shares.max()  # the same for all changes nothing, and the largest is 0 now: it always stays
+    below = shares - shares.max()  # a common shift changes nothing; the largest is now 0 and always stays
     falling = np.sort(below)[::-1]
     # With m shares left, each gives up (their sum - 1) / m; m is the largest number for which the least of them stays.
     excess = (np.cumsum(falling) - 1) / np.arange(1, shares.size + 1)

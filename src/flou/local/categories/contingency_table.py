@@ -1,10 +1,10 @@
-"""Contingency table: two categorical answers of one person in one report, and how they go together.
+"""Contingency table: two categorical answers of one person in one report, and how they are related.
 
 Law        that of a frequency oracle on all pairs of a row and a column
 Guarantee  epsilon-DP for both answers of one person together, in one report
 Why        the pair is one category, and the oracle's epsilon is for any change of the category
 Error      that of the oracle for each cell. The share of a row is the sum of its cells' estimates: see
-           ``margin_uncertainty.py`` for its variance, which is not the sum of theirs
+           ``support_uncertainty.py`` for its variance, which is not the sum of theirs
 Numerics   exact: those of the oracle
 Limits     the number of cells is the product of the numbers of categories. Margins alone are cheaper from a ``Survey``
 Source     flou
@@ -25,9 +25,9 @@ from flou.guarantee import PureDP
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_shares
 from flou.local.categories.frequency_oracle import categories_of
-from flou.local.categories.margin_uncertainty import MarginUncertainty
 from flou.local.categories.oracles import frequencies
 from flou.local.categories.pairs import Pairs
+from flou.local.categories.support_uncertainty import MarginUncertainty
 from flou.local.certify import certified
 from flou.parameters import Number, choice
 from flou.release import Release
@@ -54,14 +54,14 @@ class ContingencyTable:
     ) -> None:
         self.rows: Domain = categories_of(rows)
         self.columns: Domain = categories_of(columns)
-        told = () if isinstance(names, str) else tuple(map(str, names))
-        if len(set(told)) != 2 or len(told) != 2:
+        pair = () if isinstance(names, str) else tuple(map(str, names))
+        if len(set(pair)) != 2 or len(pair) != 2:
             raise InvalidParameter(
                 "names must be two different names.",
                 "They say which answer is which in a table of answers.",
-                "Pass for example names=('smokes', 'region'), or none.",
+                "Pass for example names=('smokes', 'region'), or leave names out.",
             )
-        self.names = told
+        self.names = pair
         self.oracle = frequencies(Pairs(self.rows, self.columns), epsilon=epsilon, method=method, unit=unit)
 
     def __repr__(self) -> str:
@@ -86,8 +86,8 @@ class ContingencyTable:
         parts = [pairs.joined(*codes) for codes in rows_of(first).codes(wanted)]
         return self.oracle.sample(np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64), bits=bits)
 
-    def aggregate(self, reports: ArrayLike | None = None) -> Aggregate:
-        """An empty aggregate, or that of these reports; it is one of the ``oracle``."""
+    def aggregate(self, reports: ArrayLike | Aggregate | None = None) -> Aggregate:
+        """An empty aggregate of the ``oracle``, or the aggregate of these reports."""
         return self.oracle.aggregate(reports)
 
     def estimate(self, reports: ArrayLike | Aggregate, *, consistent: Consistent = "simplex") -> Release:
@@ -97,11 +97,11 @@ class ContingencyTable:
     def margins(self, reports: ArrayLike | Aggregate, *, consistent: Consistent = "simplex") -> dict[str, Release]:
         """The shares of the rows and those of the columns, by ``names``, from the same reports.
 
-        They are sums of the unbiased estimates, with ``"simplex"`` moved to the nearest shares; so they need not be the
-        sums of the published cells, which were moved cell by cell.
+        They are sums of the unbiased estimates, moved to the nearest shares with ``"simplex"``. So they may differ
+        from the sums of the published cells, which were moved cell by cell.
         """
         choice("consistent", consistent, ("simplex", "none"))
-        found = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
+        found = self.aggregate(reports)
         table = self.oracle.shares(found).reshape(self.shape)
         releases = {}
         for axis, (name, domain) in enumerate(zip(self.names, (self.rows, self.columns), strict=True)):

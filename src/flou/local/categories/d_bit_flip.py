@@ -1,15 +1,16 @@
-"""dBitFlip: answer, for a few categories chosen at random, whether one is in them, each through a coin.
+"""dBitFlip: for a few categories chosen at random, report whether each is the own category, through a coin.
 
 Law        d of the k categories, a uniform set that does not depend on the answer; for each of them a bit, 1 if it is
            the respondent's own and 0 if not, and flipped with probability 1 / (1 + e^c), c = epsilon/2, or c = epsilon
            for d = 1
 Guarantee  epsilon-DP for one person's answer, in one report
-Why        the categories say nothing; between two answers at most two bits differ in law (one if d = 1), each by e^c
+Why        the categories do not depend on the answer; between two answers at most two bits differ in law (one if
+           d = 1), each by e^c
 Error      the share of ones among those who were asked about a category, debiased as in ``frequency_oracle.py``, is
            unbiased for any number of them; n times the variance is about k/d times that of one bit
 Numerics   exact coins and sets
-Limits     d = k is SUE; a smaller d has k/d times the variance. It is made for repeated collection: whoever keeps the
-           categories and the bits (``Memoised``) has at most d + 1 different reports in a lifetime
+Limits     d = k is SUE; a smaller d has k/d times the variance. It is made for repeated collection: a
+           client that keeps the categories and the bits (``Memoised``) has at most d + 1 different reports ever
 Source     Ding, Kulkarni, Yekhanin (2017)
 Proof      docs/explanation/proofs/frequency_oracles.md
 """
@@ -18,7 +19,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -27,16 +27,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
-from flou.errors import InvalidData
 from flou.laws import Bernoulli
-from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.packed import row_bytes, unpacked
 from flou.local.categories.subset_selection import uniform_subsets
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.categories.unary_encoding import MOST_BITS
-from flou.local.randomiser import whole_numbers
+from flou.local.randomiser import malformed, truth, whole_numbers
 from flou.parameters import Number, integer
 
 __all__ = ["DBitFlip", "DBitFlipLaw"]
@@ -80,9 +78,8 @@ class DBitFlip(FrequencyOracle):
 
     @cached_property
     def keep(self) -> Bernoulli:
-        """The coin that decides whether a bit is told as it is."""
-        each = self.epsilon if self.d == 1 else self.epsilon / 2
-        return Bernoulli(quotient(constant(Fraction(1)), affine(exp_minus(each), plus=1)))
+        """The coin that decides whether a bit is reported as it is."""
+        return truth(self.epsilon if self.d == 1 else self.epsilon / 2)
 
     @property
     def p(self) -> float:
@@ -113,7 +110,7 @@ class DBitFlip(FrequencyOracle):
         return DBitFlipLaw(self.k, min(max(int(answer), 0), self.k - 1), self.keep)
 
     def places(self, people: int, *, bits: Bits = SYSTEM) -> Ints:
-        """For each of so many people a uniform set of d categories, rising."""
+        """For each of ``people`` a uniform set of d categories, in rising order."""
         found = np.empty((people, self.d), dtype=np.int64)
         step = max(1, AT_ONCE // (8 * row_bytes(self.k + 1)))
         for start in range(0, people, step):
@@ -127,19 +124,15 @@ class DBitFlip(FrequencyOracle):
         """One report for each code, about the given categories or about fresh ones."""
         codes = self.codes(answer)
         asked = self.places(codes.size, bits=bits) if places is None else places
-        told = self.keep.draw(asked.size, bits).reshape(asked.shape)
-        reports: Ints = 2 * asked + ((asked == codes[:, None]) == (told == 1))
+        kept = self.keep.draw(asked.size, bits).reshape(asked.shape)
+        reports: Ints = 2 * asked + ((asked == codes[:, None]) == (kept == 1))
         return reports
 
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
         array = np.asarray(reports)
         rows = whole_numbers(array if array.size else np.zeros((0, self.d), dtype=np.int64), 2 * self.k - 1, (self.d,))
         if np.any(np.diff(rows >> 1, axis=1) <= 0):
-            raise InvalidData(
-                "The categories of each report must rise.",
-                "Nobody is asked about the same one twice, and their order tells nothing.",
-                "Check that the reports belong to this question, and refuse the batch if they do not.",
-            )
+            raise malformed("The categories of each report must be different and in rising order.")
         return rows
 
     def tally(self, reports: NDArray[Any]) -> Ints:

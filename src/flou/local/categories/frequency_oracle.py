@@ -8,7 +8,7 @@ Error      (share of reports in support - q) / (p - q) is unbiased for the share
            n times the variances of all k categories add up to (p (1 - p) + (k - 1) q (1 - q)) / (p - q)^2, whatever the
            shares: the number by which oracles are compared
 Numerics   support is counted exactly; for the intervals see ``support_uncertainty.py``
-Limits     an estimate may be negative. By default shares are published as the nearest that are not, and add up to 1
+Limits     an estimate may be negative. By default the nearest non-negative shares that add up to 1 are published
 Source     Wang, Blocki, Li, Jha (2017)
 Proof      docs/explanation/proofs/frequency_oracles.md
 """
@@ -20,7 +20,7 @@ from abc import abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Floats, Ints
 from flou.domain import Categories, Domain, Integers
@@ -30,7 +30,7 @@ from flou.local.categories.consistency import CONSISTENT, Consistent, nearest_sh
 from flou.local.categories.pairs import Pairs
 from flou.local.categories.support_uncertainty import SupportUncertainty
 from flou.local.certify import certified
-from flou.local.randomiser import Randomiser
+from flou.local.randomiser import Randomiser, whole_numbers
 from flou.parameters import Number, choice, integer
 from flou.release import Layout, Release
 
@@ -48,7 +48,7 @@ class FrequencyOracle(Randomiser):
     domain: Domain
 
     reason = ""  # why it was chosen, when ``frequencies`` chose it
-    _marks: int | None = 1  # how many of the sums a report adds 1 to, if always as many
+    _marks: int | None = 1  # how many of the sums a report adds 1 to, if this number is fixed
 
     def __init__(self, categories: Answers, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(categories_of(categories), epsilon=epsilon, unit=unit)
@@ -71,7 +71,7 @@ class FrequencyOracle(Randomiser):
     @property
     @abstractmethod
     def gap(self) -> float:
-        """p - q, without cancellation: what a report tells."""
+        """p - q, without cancellation: how much more often a report supports the respondent's own category."""
 
     @property
     @abstractmethod
@@ -99,13 +99,19 @@ class FrequencyOracle(Randomiser):
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise InvalidData(
                 f"Answers must be a vector of codes, got {array.ndim} dimension(s) of {array.dtype}.",
-                "One report is made for each, and codes are whole numbers.",
-                "Pass values to randomise(...), which encodes them.",
+                "One report is made for each answer, and codes are whole numbers.",
+                "Pass values to randomise(...), which turns them into codes.",
             )
         if array.dtype == np.uint64:
             array = np.minimum(array, np.uint64(self.k))
         clamped: Ints = np.clip(array.astype(np.int64), 0, self.k - 1)
         return clamped
+
+    def checked(self, reports: ArrayLike) -> NDArray[Any]:
+        return whole_numbers(reports, self.tallies - 1)  # one number for each tally; other forms say so themselves
+
+    def tally(self, reports: NDArray[Any]) -> Ints:
+        return np.bincount(reports, minlength=self.tallies).astype(np.int64)
 
     def possible(self, people: int, sums: Ints) -> bool:
         bounded = bool(np.all((sums >= 0) & (sums <= people)))
@@ -127,9 +133,18 @@ class FrequencyOracle(Randomiser):
         del aggregate
         raise InvalidParameter(
             f"{self.name} has no closed form for the most likely shares.",
-            "A report that supports several categories at once has a likelihood without one.",
-            'Pass consistent="simplex", or ask with GRR.',
+            "The likelihood of reports that support several categories has no closed form.",
+            'Pass consistent="simplex", or use GRR.',
         )
+
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        """How the support of two categories goes together, for a respondent in category x.
+
+        The covariance s of the support of x and of another category, the covariance c of two others, and for how many
+        v at most a given u has c. All are 0 for independent bits.
+        """
+        return 0.0, 0.0, 0
 
     def uncertainty(self, aggregate: Aggregate) -> SupportUncertainty:
         """Where the shares lie, among the respondents and in the population."""
@@ -138,12 +153,11 @@ class FrequencyOracle(Randomiser):
     def estimate(self, reports: ArrayLike | Aggregate, *, consistent: Consistent = "simplex") -> Release:
         """The shares with their intervals, from reports or from an aggregate of them.
 
-        ``"simplex"``: none negative, and together 1; ``"mle"``: so too, and the most likely ones (GRR and Warner);
-        ``"none"``: the unbiased estimates. The intervals are those of the unbiased estimates each time.
+        ``"simplex"``: the nearest non-negative shares that add up to 1; ``"mle"``: the most likely such shares (GRR and
+        Warner); ``"none"``: the unbiased estimates. The intervals are always those of the unbiased estimates.
         """
         choice("consistent", consistent, tuple(CONSISTENT))
-        found = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
-        return self.estimated(found, consistent=consistent)
+        return self.estimated(self.aggregate(reports), consistent=consistent)
 
     def estimated(self, aggregate: Aggregate, *, consistent: Consistent = "simplex") -> Release:
         if consistent == "mle":
@@ -168,7 +182,7 @@ def categories_of(categories: Answers) -> Domain:
     if not 2 <= domain.size <= MOST_CATEGORIES or not math.isfinite(domain.size):
         raise InvalidParameter(
             f"Between 2 and {MOST_CATEGORIES} categories are needed, got {domain.size}.",
-            "A question with one possible answer has nothing to hide, and nothing to tell.",
-            "Pass a list of categories, or how many there are.",
+            "With one possible answer there is nothing to estimate.",
+            "Pass a list of categories, or their number.",
         )
     return domain

@@ -1,11 +1,11 @@
-"""GRR: report one's category, or any of the others, at random.
+"""GRR: report the own category or, at random, any of the others.
 
 Law        P[report = y | answer = x] = e^epsilon / (e^epsilon + k - 1) if y = x, and 1 / (e^epsilon + k - 1) otherwise
 Guarantee  epsilon-DP for one person's answer, in one report
 Why        the ratio of any two of these probabilities is 1, e^epsilon or e^-epsilon
 Error      see ``frequency_oracle.py``; n times the variance is (k - 2 + e^epsilon) / (e^epsilon - 1)^2 for rare answers
 Numerics   exact: one coin enclosed as finely as needed, and a uniform integer
-Limits     for more categories than 3 e^epsilon + 2 others have less variance
+Limits     with more than 3 e^epsilon + 2 categories other oracles have less variance
 Source     Kairouz, Bonawitz, Ramage (2016); document 002
 Proof      docs/explanation/proofs/randomised_response.md
 """
@@ -16,8 +16,7 @@ import math
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
@@ -25,7 +24,6 @@ from flou.laws import WeightedChoice
 from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import most_likely_shares
 from flou.local.categories.frequency_oracle import FrequencyOracle
-from flou.local.randomiser import whole_numbers
 from flou.mechanisms import GeneralisedRandomisedResponse
 
 __all__ = ["GRR", "gap_of_choice"]
@@ -66,11 +64,9 @@ class GRR(FrequencyOracle):
         found: NDArray[Any] = self.mechanism.sample(codes, bits=bits) if codes.size else codes
         return found
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.k - 1)
-
-    def tally(self, reports: NDArray[Any]) -> Ints:
-        return np.bincount(reports, minlength=self.k).astype(np.int64)
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        return -self.p * self.q, -self.q * self.q, self.k  # a report supports one category
 
     def most_likely(self, aggregate: Aggregate) -> Floats:
         return most_likely_shares(aggregate.sums, self.q / self.gap)

@@ -1,4 +1,4 @@
-"""Hadamard response: report a number whose parity with one's own row is more often even than odd.
+"""Hadamard response: report a number whose parity with the respondent's row is more often even than odd.
 
 Law        K = 2^ceil(log2(k + 1)), and category x has row x + 1 of the K x K Hadamard matrix: y has sign + in that row
            if the number of ones in (x + 1) AND y is even. The report is uniform among the K/2 numbers of sign + with
@@ -6,11 +6,12 @@ Law        K = 2^ceil(log2(k + 1)), and category x has row x + 1 of the K x K Ha
 Guarantee  epsilon-DP for one person's answer, in one report
 Why        every report has probability 2/K times e^epsilon / (1 + e^epsilon) or 1 / (1 + e^epsilon)
 Error      see ``frequency_oracle.py``, with p = e^epsilon / (1 + e^epsilon) and q = 1/2, because two different rows
-           agree in half of their places; n times the variance is ((e^epsilon + 1) / (e^epsilon - 1))^2 for rare ones
+           agree in half of their places; n times the variance is ((e^epsilon + 1) / (e^epsilon - 1))^2 for rare
+           categories
 Numerics   exact: one coin enclosed as finely as needed, and a uniform integer. A collector counts reports, and a fast
            transform turns the counts into support with whole numbers only
-Limits     good for epsilon up to about 1; beyond, a report still supports half of all categories. Up to 2^24 - 1
-           categories
+Limits     good for epsilon up to about 1; at larger epsilon a report still supports half of all categories. Up to
+           2^24 - 1 categories
 Source     Acharya, Sun, Zhang (2019)
 Proof      docs/explanation/proofs/frequency_oracles.md
 """
@@ -18,20 +19,18 @@ Proof      docs/explanation/proofs/frequency_oracles.md
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli, WeightedChoice
-from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.local.aggregate import Aggregate
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
-from flou.local.randomiser import whole_numbers
+from flou.local.randomiser import truth
 from flou.parameters import Number, integer
 
 __all__ = ["Hadamard"]
@@ -57,8 +56,7 @@ class Hadamard(FrequencyOracle):
     @cached_property
     def even(self) -> Bernoulli:
         """The coin that decides whether the sign is +."""
-        total = affine(exp_minus(self.epsilon), plus=1)
-        return Bernoulli(quotient(constant(Fraction(1)), total))
+        return truth(self.epsilon)
 
     @property
     def p(self) -> float:
@@ -97,11 +95,10 @@ class Hadamard(FrequencyOracle):
             reports[start : start + CHUNK] = drawn ^ np.where(wrong, rows & -rows, 0)
         return reports
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.size - 1)
-
-    def tally(self, reports: NDArray[Any]) -> Ints:
-        return np.bincount(reports, minlength=self.size).astype(np.int64)
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        # The signs of rows u and v have the product of row u XOR v. That is the row of x for one v at most.
+        return 0.0, (2 * self.p - 1) / 4, 1
 
     def support(self, aggregate: Aggregate) -> Ints:
         """(people + transform of the counts) / 2: how many reports have sign + in each row."""

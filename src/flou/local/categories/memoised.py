@@ -1,4 +1,4 @@
-"""One person's answers to the same question, again and again, without being averaged to the truth.
+"""Repeated reports of one person to the same question, whose average does not reveal the truth.
 
 Law        the first report about an answer is drawn and kept; whenever the answer is the same again, the same report is
            sent. With ``lifetime`` the kept report is drawn at that epsilon, never sent, and every report is a fresh
@@ -34,7 +34,7 @@ from flou.local.categories.d_bit_flip import DBitFlip
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.categories.grr import GRR
 from flou.local.categories.packed import packed_coins
-from flou.local.categories.sue import SUE
+from flou.local.categories.unary_encoding import SUE
 from flou.local.categories.warner import Warner
 from flou.parameters import Number, exact, number, rounded_up
 
@@ -62,7 +62,7 @@ def change(k: int, first: Fraction, lifetime: Fraction) -> Enclosure:
 
 
 def loss_after(times: int, k: int, lifetime: Fraction, again: Bernoulli) -> float:
-    """The loss of so many reports of one answer, each a fresh randomisation of one kept report; rounded up.
+    """The loss of ``times`` reports of one answer, each a fresh randomisation of one kept report; rounded up.
 
     ``again`` is the coin of a change. All reports showing the same category is worst: with W = (p' / q')^times, p' and
     q' the probabilities of keeping and of one other, it is log((W + (k - 1) B) / (B W + 1 + (k - 2) B)).
@@ -78,8 +78,8 @@ def loss_after(times: int, k: int, lifetime: Fraction, again: Bernoulli) -> floa
 class Memoised:
     """A person's client: what it keeps, what it sends, and what the person has paid so far.
 
-    ``cap``: what all reports of a lifetime may cost together; a report beyond it is refused. ``lifetime``: see above,
-    for GRR, SUE and Warner. ``state``: what ``state()`` of an earlier client returned.
+    ``cap``: the most that all reports of a lifetime may cost together; a report beyond it is refused. ``lifetime``:
+    see above, for GRR, SUE and Warner. ``state``: what ``state()`` of an earlier client returned.
     """
 
     def __init__(
@@ -107,13 +107,13 @@ class Memoised:
         coins = isinstance(self.randomiser, Warner) and self.randomiser.coin
         if kind not in (GRR, SUE, Warner) or coins or lifetime <= self.randomiser.epsilon:
             raise InvalidParameter(
-                "lifetime goes with GRR, SUE or Warner of a smaller epsilon.",
-                "A kept report at the larger epsilon is blurred further each time, and only these keep their form.",
+                "lifetime needs GRR, SUE or Warner with an epsilon below it.",
+                "The kept report is randomised again each time, and only these three keep their form.",
                 "Pass for example Memoised(SUE(16, epsilon=1), lifetime=2, cap=8), or leave lifetime out.",
             )
 
     def __repr__(self) -> str:
-        return f"Memoised({self.randomiser!r}, cap={float(self.cap):g})"  # what is kept is not for printing
+        return f"Memoised({self.randomiser!r}, cap={float(self.cap):g})"  # kept reports are secret
 
     @cached_property
     def permanent(self) -> FrequencyOracle:
@@ -163,9 +163,9 @@ class Memoised:
         paid = self._paid + self._loss(times + 1) - (self._loss(times) if times else 0)
         if paid > self.cap:
             raise BudgetExceeded(
-                f"This report would cost more than the {float(self.cap):g} that are allowed for a lifetime.",
-                "Every report about a new answer tells something new about this person.",
-                "Send nothing, now and later, or agree on a larger cap with the person.",
+                f"With this report the person would pay more than the lifetime cap of {float(self.cap):g}.",
+                "Every report about a new answer reveals something new about this person.",
+                "Send no more reports, or agree on a larger cap with the person.",
             )
         self._times[key], self._paid = times + 1, paid
 

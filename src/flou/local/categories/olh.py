@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
@@ -29,7 +29,6 @@ from flou.laws import WeightedChoice
 from flou.local.aggregate import Aggregate
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.grr import gap_of_choice
-from flou.local.randomiser import whole_numbers
 from flou.mechanisms import GeneralisedRandomisedResponse
 from flou.parameters import Number
 
@@ -129,11 +128,10 @@ class OLH(FrequencyOracle):
             reports[start : start + CHUNK] = seeds * self.g + values
         return reports
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.tallies - 1)
-
-    def tally(self, reports: NDArray[Any]) -> Ints:
-        return np.bincount(reports, minlength=self.tallies).astype(np.int64)
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        # c is not 0 only where u - x and v - x are multiples of each other: for at most g - 2 of the v.
+        return 0.0, self.q * (self.p - self.q), self.g - 2
 
     def support(self, aggregate: Aggregate) -> Ints:
         """For each category the number of pairs (a, v) with h_a(x) = v, by one digit of a after the other.

@@ -1,9 +1,9 @@
-"""Which oracle for how many categories and which epsilon: the one with the least variance, by formula.
+"""The choice of an oracle: the one with the least variance for this number of categories and this epsilon.
 
 The variances of all k shares add up to (p (1 - p) + (k - 1) q (1 - q)) / (n (p - q)^2), whatever the shares are, so
-oracles can be compared without knowing anything about the answers. Of equal ones the one with the shortest report is
-taken. That is subset selection or, where omega = 1 is best, GRR, which is the same with a shorter report; a report of
-subset selection has k bits, and beyond ``report_bits`` the next best is taken.
+oracles can be compared without knowing anything about the answers. Among equal oracles the one with the shortest
+report is chosen. The best is subset selection or, where omega = 1 is best, GRR, which is the same with a shorter
+report. A report of subset selection has k bits; if this exceeds ``report_bits``, the next best oracle is chosen.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from flou.local.categories.frequency_oracle import Answers, FrequencyOracle, cat
 from flou.local.categories.grr import GRR
 from flou.local.categories.hadamard import Hadamard
 from flou.local.categories.olh import OLH
-from flou.local.categories.oue import OUE
 from flou.local.categories.subset_selection import SubsetSelection
-from flou.local.categories.sue import SUE
+from flou.local.categories.unary_encoding import OUE, SUE
 from flou.local.categories.warner import Warner
 from flou.parameters import Number, choice, integer
 
-__all__ = ["Comparison", "compare", "frequencies"]
+__all__ = ["OracleComparison", "compare", "frequencies"]
 
 METHODS: dict[str, type[FrequencyOracle]] = {
     "warner": Warner,
@@ -37,7 +36,7 @@ EQUAL = 1 + 1e-9  # variances closer than this are equal up to rounding
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OracleComparison:
     """One oracle among others: n times its variance, on average over the categories, and the length of a report."""
 
     method: str
@@ -46,8 +45,8 @@ class Comparison:
     report_bits: int
 
 
-def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tuple[Comparison, ...]:
-    """All oracles that can ask for so many categories, the one with the least variance first."""
+def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tuple[OracleComparison, ...]:
+    """All oracles that support this number of categories, the one with the least variance first."""
     domain = categories_of(categories)
     found = []
     for method, kind in METHODS.items():
@@ -59,7 +58,7 @@ def compare(categories: Answers, *, epsilon: Number, unit: str = "person") -> tu
             if method == "grr":  # which takes any number of categories: epsilon or unit is wrong
                 raise
             continue
-        found.append(Comparison(method, oracle, oracle.variance(1 / oracle.k), oracle.report_bits))
+        found.append(OracleComparison(method, oracle, oracle.variance(1 / oracle.k), oracle.report_bits))
     return tuple(_ranked(found))
 
 
@@ -80,7 +79,7 @@ def frequencies(
     return best.oracle
 
 
-def _ranked(found: list[Comparison]) -> list[Comparison]:
-    """The least variance first; of equal ones the shortest report."""
+def _ranked(found: list[OracleComparison]) -> list[OracleComparison]:
+    """The least variance first; among equal variances, the shortest report."""
     least = min(one.variance for one in found) * EQUAL
     return sorted(found, key=lambda one: (max(one.variance, least), one.report_bits))

@@ -5,8 +5,8 @@ that fill up the last byte are 0.
 
 Sampler  A coin of probability v compares an endless uniform U, bit by bit, with the binary digits of v: at the first
          place where they differ the coin is decided, heads if the digit is 1. Each place is one operation on 64-bit
-         words, 64 coins at a time; after ``PLACES`` of them about one coin in 2^20 is open, and is decided one by one
-         with more of its bits and as many digits of v as it takes. No probability is ever rounded.
+         words, 64 coins at a time; after ``PLACES`` of them about one coin in 2^20 is open. Each of these is decided
+         singly, with more of its bits and as many digits of v as needed. No probability is ever rounded.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Ints, Words
 from flou.bits import Bits
-from flou.errors import InvalidData
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import Enclosure
+from flou.local.randomiser import malformed
 
 __all__ = [
     "Rows",
@@ -90,7 +90,7 @@ def _toss(words: Words, head: int, places: int, bits: Bits) -> Words:
 
 
 def _decide(words: Words, equal: Words, head: int, places: int, number: Enclosure, bits: Bits) -> None:
-    """Toss the coins that are still open one by one."""
+    """Toss each coin that is still open."""
     for i in np.flatnonzero(equal).tolist():
         still = int(equal[i])
         while still:
@@ -140,9 +140,7 @@ def checked_rows(reports: ArrayLike, k: int, ones: int | None = None) -> Rows:
     """Reports that are rows of k packed bits, with a given number of ones if there is one."""
     array = np.asarray(reports)
     wide = row_bytes(k)
-    if array.ndim == 2 and array.shape == (0, wide):
-        return np.zeros((0, wide), dtype=np.uint8)
-    if array.ndim == 1 and array.size == 0:
+    if array.shape in ((0, wide), (0,)):
         return np.zeros((0, wide), dtype=np.uint8)
     fits = array.ndim == 2 and array.shape[1] == wide and array.dtype.kind in "iu"
     if fits and array.dtype != np.uint8:
@@ -154,11 +152,7 @@ def checked_rows(reports: ArrayLike, k: int, ones: int | None = None) -> Rows:
         fits = bool(np.all(ones_of(rows) == ones))
     if not fits:
         some = "" if ones is None else f", {ones} of them ones"
-        raise InvalidData(
-            f"Each report must be a row of {wide} bytes that hold {k} bits{some}.",
-            "Anything else was not made by this randomiser, and would spoil the sums.",
-            "Check that the reports belong to this question, and refuse the batch if they do not.",
-        )
+        raise malformed(f"Each report must be a row of {wide} bytes that hold {k} bits{some}.")
     return rows
 
 

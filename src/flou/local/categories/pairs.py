@@ -1,4 +1,4 @@
-"""Two categories of one person as one: every pair of a row and a column is a category of its own."""
+"""Two categories of one person as one category: every pair of a row and a column is a category."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Pairs(Domain):
         if first.shape != second.shape:
             raise InvalidData(
                 "The two columns must have the same length.",
-                "Each person has one answer of each kind, and both go into one report.",
+                "Each person has one answer in each column, and both go into one report.",
                 "Pass two columns with one row for each person.",
             )
         return first * self.columns.size + second
@@ -58,7 +58,7 @@ class Pairs(Domain):
         if isinstance(values, str) or not hasattr(values, "__len__") or len(values) != 2:
             raise InvalidData(
                 "Pairs must be passed as two columns.",
-                "The first has each person's row, the second each person's column.",
+                "The first column has each person's row of the table, the second each person's column.",
                 "Pass for example (['yes', 'no'], ['north', 'south']).",
             )
         return self.joined(self.rows.encode(values[0]), self.columns.encode(values[1]))

@@ -1,4 +1,4 @@
-"""Subset selection: report omega of the k categories, more often with one's own among them than without.
+"""Subset selection: report omega of the k categories; the respondent's own is more often among them than not.
 
 Law        P[report = S | answer = x] is proportional to e^epsilon if S holds x and to 1 otherwise, over all sets S of
            omega categories
@@ -7,9 +7,9 @@ Why        both weights are divided by the same total, C(k-1, omega-1) e^epsilon
 Error      see ``frequency_oracle.py``, with p = omega e^epsilon / (omega e^epsilon + k - omega) and
            q = ((omega - 1) p + omega (1 - p)) / (k - 1); omega is the whole number beside k / (e^epsilon + 1) with the
            least variance, which is of the least order possible
-Numerics   exact: a coin for one's own category, and a uniform set of the others. That is drawn from independent bits:
-           given their number, all sets of it are equally likely, and surplus ones are dropped, or missing ones added,
-           each uniformly
+Numerics   exact: a coin for the respondent's own category, and a uniform set of the others. The set starts as
+           independent bits: given their number, all sets of this size are equally likely. Surplus categories are
+           dropped, or missing ones added, each uniformly
 Limits     a report has k bits; with omega = 1 it is GRR
 Source     Ye, Barg (2018); Wang, Huang, Wang, Nie, Zhang, Zheng, Xu (2016)
 Proof      docs/explanation/proofs/frequency_oracles.md
@@ -149,6 +149,13 @@ class SubsetSelection(FrequencyOracle):
             rows[start : start + step] = made
         return rows
 
+    @property
+    def _covariances(self) -> tuple[float, float, int]:
+        # The set is uniform given whether the respondent's category is in it.
+        p, q, k, omega = self.p, self.q, self.k, self.omega
+        both = (omega - 1) * (p * (omega - 2) + (1 - p) * omega) / ((k - 1) * max(k - 2, 1))
+        return p * ((omega - 1) / (k - 1) - q), both - q * q, k
+
     def checked(self, reports: ArrayLike) -> Rows:
         return checked_rows(reports, self.k, self.omega)
 
@@ -157,7 +164,7 @@ class SubsetSelection(FrequencyOracle):
 
 
 def uniform_subsets(sizes: Ints, k: int, bits: Bits, *, without: Ints, usual: int) -> Rows:
-    """For each row a uniform set of the given size out of k categories except one; most sizes are ``usual``.
+    """For each row a uniform set of the given size out of all categories but one; most sizes are ``usual``.
 
     Independent coins make every set of the same size equally likely. While a set is too large a uniform category is
     named and, if it is in, dropped, so a uniform member leaves; while it is too small, a uniform outsider joins. Either

@@ -1,19 +1,27 @@
-"""Unary encoding: one bit for each category, each of them randomised.
+"""Unary encoding: one bit for each category, each of them randomised. SUE and OUE differ in their coins.
 
-Law        bits are independent; the bit of one's own category is 1 with probability p, every other with probability q
-Guarantee  epsilon-DP for one person's answer, e^epsilon = p (1 - q) / (q (1 - p))
-Why        two answers differ in the laws of two bits only, and the ratio is largest where one is 1 and the other is 0
-Error      see ``frequency_oracle.py``
+Law        k independent bits. The bit of the respondent's own category is 1 with probability p, every other bit with
+           probability q. SUE, the first step of RAPPOR without a Bloom filter, flips all bits with one probability:
+           p = e^(epsilon/2) / (e^(epsilon/2) + 1) and q = 1 - p. OUE has p = 1/2 and q = 1 / (e^epsilon + 1)
+Guarantee  epsilon-DP for one person's answer, in one report
+Why        two answers differ in the laws of two bits only. The ratio of probabilities is largest where one bit is 1 and
+           the other is 0: it is p (1 - q) / (q (1 - p)) = e^epsilon for both choices
+Error      see ``frequency_oracle.py``. n times the variance is e^(epsilon/2) / (e^(epsilon/2) - 1)^2 for SUE, for every
+           category. For OUE it is 4 e^epsilon / (e^epsilon - 1)^2 for rare categories, the least of all p and q, and 1
+           more for a category that everybody has
 Numerics   exact coins, 64 at a time (``packed.py``)
-Limits     a report has k bits
-Source     Erlingsson, Pihur, Korolova (2014); Wang, Blocki, Li, Jha (2017)
+Limits     a report has k bits. With OUE half of the respondents do not support their own category at any epsilon
+Source     Erlingsson, Pihur, Korolova (2014): SUE; Wang, Blocki, Li, Jha (2017): OUE
 Proof      docs/explanation/proofs/frequency_oracles.md
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,18 +30,20 @@ from numpy.typing import ArrayLike, NDArray
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
+from flou.laws.enclosure import affine, exp_minus, quotient
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.packed import Rows, bit_counts, checked_rows, packed_coins, put, unpacked
+from flou.local.randomiser import truth
 from flou.parameters import Number, integer
 
-__all__ = ["UnaryEncoding", "UnaryLaw"]
+__all__ = ["OUE", "SUE", "UnaryEncoding", "UnaryLaw"]
 
 MOST_BITS = 2**20
 
 
 @dataclass(frozen=True)
 class UnaryLaw:
-    """Independent bits, those of a packed row: ``yes`` for one of them, ``no`` for all others."""
+    """The independent bits of a packed row: ``yes`` is the coin of the answer's bit, ``no`` that of all others."""
 
     k: int
     answer: int
@@ -100,3 +110,45 @@ class UnaryEncoding(FrequencyOracle):
 
     def tally(self, reports: NDArray[Any]) -> Ints:
         return bit_counts(reports, self.k)
+
+
+class SUE(UnaryEncoding):
+    """Symmetric unary encoding: all k bits are flipped with the same probability."""
+
+    name = "SUE"
+
+    @cached_property
+    def yes(self) -> Bernoulli:
+        return truth(self.epsilon / 2)
+
+    @cached_property
+    def no(self) -> Bernoulli:
+        return _lie(self.epsilon / 2)
+
+    @property
+    def gap(self) -> float:
+        return math.tanh(float(self.epsilon) / 4)
+
+
+class OUE(UnaryEncoding):
+    """Optimised unary encoding: a fair coin for the respondent's own bit, and a rare one for all others."""
+
+    name = "OUE"
+
+    @cached_property
+    def yes(self) -> Bernoulli:
+        return Bernoulli(Fraction(1, 2))
+
+    @cached_property
+    def no(self) -> Bernoulli:
+        return _lie(self.epsilon)
+
+    @property
+    def gap(self) -> float:
+        return math.tanh(float(self.epsilon) / 2) / 2
+
+
+def _lie(epsilon: Fraction) -> Bernoulli:
+    """The coin of probability 1 / (e^epsilon + 1)."""
+    power = exp_minus(epsilon)
+    return Bernoulli(quotient(power, affine(power, plus=1)))

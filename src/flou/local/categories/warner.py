@@ -1,4 +1,4 @@
-"""Warner's randomised response: yes or no, through a coin of one's own.
+"""Warner's randomised response: yes or no, randomised by the respondent's own coin.
 
 Law        P[report = 1 | answer = 1] = p and P[report = 1 | answer = 0] = q
 Guarantee  epsilon-DP for one person's answer, in one report; with p and q given, epsilon = max |log(p / q)|,
@@ -6,7 +6,7 @@ Guarantee  epsilon-DP for one person's answer, in one report; with p and q given
 Why        these are the only two ratios of probabilities
 Error      (mean of reports - q) / (p - q) is unbiased for the share of ones: 2 mean - 1/2 for p = 3/4 and q = 1/4
 Numerics   exact coins: p and q are rational, or enclosed as finely as needed
-Limits     two categories; for one report, asking again costs again
+Limits     two categories; the cost is for one report, and a second report costs the same again
 Source     Warner (1965); documents 002, 003 (whose printed estimator 2 mean - 1 should be 2 mean - 1/2)
 Proof      docs/explanation/proofs/randomised_response.md
 """
@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
@@ -27,7 +27,6 @@ from flou.local.aggregate import Aggregate
 from flou.local.categories.consistency import nearest_shares
 from flou.local.categories.frequency_oracle import Answers, FrequencyOracle
 from flou.local.categories.support_uncertainty import SupportUncertainty
-from flou.local.randomiser import whole_numbers
 from flou.mechanisms import RandomisedResponse
 from flou.parameters import Number, exact
 
@@ -35,7 +34,7 @@ __all__ = ["Warner"]
 
 
 class Warner(FrequencyOracle):
-    """Two categories, coded 0 and 1; give ``epsilon``, or the probabilities ``p`` and ``q`` of reporting 1."""
+    """Two categories, coded 0 and 1; pass ``epsilon``, or the probabilities ``p`` and ``q`` of reporting 1."""
 
     name = "Warner"
     proof = "randomised_response"
@@ -54,9 +53,9 @@ class Warner(FrequencyOracle):
         super().__init__(categories, epsilon=loss, unit=unit)
         if self.k != 2:
             raise InvalidParameter(
-                f"Warner's question has two answers, got {self.k} categories.",
+                f"A question for Warner has two answers, got {self.k} categories.",
                 "The coin chooses between yes and no.",
-                "Pass two categories, or ask with GRR.",
+                "Pass two categories, or use GRR.",
             )
         self.coin = None if p is None or q is None else (exact(p), exact(q))  # as given; None with epsilon
 
@@ -87,12 +86,6 @@ class Warner(FrequencyOracle):
         codes = self.codes(answer)
         found: NDArray[Any] = self.mechanism.sample(codes, bits=bits) if codes.size else codes
         return found
-
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, 1)
-
-    def tally(self, reports: NDArray[Any]) -> Ints:
-        return np.bincount(reports, minlength=2).astype(np.int64)
 
     def shares(self, aggregate: Aggregate) -> Floats:
         if aggregate.people == 0:

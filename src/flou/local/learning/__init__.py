@@ -1,1 +1,1 @@
-"""Classifiers that learn from reports, and what is lost."""
+"""Classifiers that learn from reports, and how much accuracy privacy costs."""

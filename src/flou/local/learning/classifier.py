@@ -1,7 +1,7 @@
 """Classifiers that learn from reports: each person randomises features and label together, for epsilon in total.
 
-Respondents run ``randomise`` on their own row and send the reports; anyone runs ``fit_reports``. For experiments on a
-table at hand ``fit`` does both. The methods are those that scikit-learn expects, which need not be installed.
+Respondents run ``randomise`` on their own row and send the reports; anyone runs ``fit_reports``. For experiments
+on a table ``fit`` does both. The methods are those that scikit-learn expects, which need not be installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from flou.bits import SYSTEM, Bits
 from flou.domain import Domain, Numbers
 from flou.errors import InvalidData
 from flou.guarantee import PureDP
-from flou.local.learning.gaussian_model import probabilities
 from flou.local.learning.labelled_bins import Joint, LabelledBins, column_of
 from flou.local.survey.collection import Collection
 from flou.local.survey.survey import Reports, Survey
@@ -87,7 +86,7 @@ class Classifier(ABC):
         if collection.survey.fingerprint != self.survey.fingerprint:
             raise InvalidData(
                 "These reports were made for another classifier.",
-                "Other features, labels, bins or another epsilon give reports that mean something else.",
+                "Reports have another meaning with other features, labels, bins or another epsilon.",
                 "Randomise and learn with the same parameters.",
             )
         joints = list(self.questions.joints(collection))
@@ -121,9 +120,12 @@ class Classifier(ABC):
             raise InvalidData(
                 "This classifier has not learned yet.",
                 "Its means and variances come from reports.",
-                "Call fit_reports(reports) first, or fit(X, y) on rows at hand.",
+                "Call fit_reports(reports) first, or fit(X, y) on plain rows.",
             )
-        return probabilities(self.log_scores(self.questions.numbers(X)))
+        scores = self.log_scores(self.questions.numbers(X))
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most likely class of each row."""
@@ -132,7 +134,7 @@ class Classifier(ABC):
         return found
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of rows whose label is predicted."""
+        """The share of rows whose label is predicted correctly."""
         wanted = self.label.encode(column_of(y))
         return float(np.mean(self.predict_proba(X).argmax(axis=1) == wanted))
 

@@ -1,8 +1,8 @@
 """Questions from which classifiers learn: a person's label and the bin of one feature (or of two), as one answer.
 
-Which feature is asked for is picked at random and without looking, so the answer may use all of epsilon; the label is
-part of every answer, and never asked for by itself. Reports tell how often each label goes with each bin. For a few
-hundred people that is far more than a table in which every cell was randomised with its part of epsilon.
+The feature is picked at random, without looking at the row, so the answer may use all of epsilon. The label is part of
+every answer, and there is no question about the label alone. Reports show how often each label goes with each bin. For
+a few hundred people this is far more accurate than a table in which every cell was randomised with a part of epsilon.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class LabelledBins:
             if not isinstance(name, str) or not isinstance(domain, Numbers) or domain.size < 2:
                 raise InvalidParameter(
                     f"The feature {shown(name)} must be an interval, integers or a boolean with at least two codes.",
-                    "Means and variances are learned, and categories have none.",
+                    "The classifier learns means and variances, and categories have none.",
                     "Declare one boolean for each category, or leave the feature out.",
                 )
         classes = self.label.size if isinstance(self.label, Domain) and self.label.discrete else 0
         if not 2 <= classes <= MOST_CLASSES:
             raise InvalidParameter(
                 f"label must be a boolean, categories or integers with 2 to {MOST_CLASSES} codes.",
-                "These are the public classes that can be predicted.",
+                "Its codes are the public classes that can be predicted.",
                 "Pass for example label=flou.Boolean().",
             )
         integer("bins", self.bins, 2, MOST_BINS)
@@ -129,7 +129,7 @@ class LabelledBins:
             if table.ndim != 2 or table.shape[1] != len(self.features):
                 raise InvalidData(
                     f"The rows must be a table of {len(self.features)} columns, one for each feature.",
-                    "Every person has one value of each.",
+                    "Every person has one value of each feature.",
                     "Pass an array with a row for each person, or a table with the features' names.",
                 )
             return np.stack([domain.encode(table[:, j]) for j, domain in enumerate(self.features.values())], axis=1)

@@ -17,23 +17,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.arrays import Floats
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.local.categories.grr import GRR
-from flou.local.learning.classification_scores import accuracy, area_under_curve, f1
 from flou.local.learning.classifier import Classifier
-from flou.local.learning.gaussian_model import GaussianModel
 from flou.local.learning.linear_discriminant import LinearDiscriminant
-from flou.local.learning.naive_bayes import NaiveBayes
+from flou.local.learning.naive_bayes import GaussianModel, NaiveBayes
 from flou.local.tables.sanitiser import METHODS as SANITISED
 from flou.local.tables.sanitiser import Codes, Sanitiser
 from flou.parameters import Number, choice, integer
 from flou.summaries import rows_of
 from flou.summaries.request import Code
 
-__all__ = ["MEASURES", "Line", "Utility", "utility"]
+__all__ = ["MEASURES", "Utility", "UtilityLine", "accuracy", "area_under_curve", "f1", "utility"]
 
 
 LEARNERS: dict[str, type[Classifier]] = {"reports": NaiveBayes, "pairs": LinearDiscriminant}
@@ -42,7 +40,7 @@ MEASURES = ("accuracy", "noised", "f1", "auc")
 
 
 @dataclass(frozen=True)
-class Line:
+class UtilityLine:
     """Means and standard deviations over ``repeats`` draws of the noise, on the same rows."""
 
     method: str
@@ -60,10 +58,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Utility:
-    """``clean`` is what plain Gaussian naive Bayes does without privacy; ``lines`` what is left of it."""
+    """``clean``: plain Gaussian naive Bayes without privacy; ``lines``: each method at each epsilon."""
 
-    clean: Line
-    lines: tuple[Line, ...]
+    clean: UtilityLine
+    lines: tuple[UtilityLine, ...]
 
     def __repr__(self) -> str:
         head = f"{'method':10} {'epsilon':>8} {'accuracy':>15} {'noised labels':>15} {'f1':>15} {'auc':>15}"
@@ -96,10 +94,10 @@ def utility(
     bins: int = 4,
     bits: Bits = SYSTEM,
 ) -> Utility:
-    """Learn from ``train`` in several ways, try on ``test``; both are tables with the columns of the schema.
+    """Learn from ``train`` by several methods and test on ``test``; both are tables with the columns of the schema.
 
-    It looks at the rows and prints what it finds: for tables that may be looked at, to choose a way for those that may
-    not.
+    The result is not private: it is computed from the rows as they are. Use it on a table that may be looked at, to
+    choose a method for tables that may not.
     """
     known = Schema.of(schema)
     known[label]
@@ -135,7 +133,7 @@ def _codes(table: Any, schema: Schema) -> Codes:
 
 
 def _numbers(schema: Schema, label: str, codes: Codes) -> Floats:
-    """The features as numbers; of categories, the codes."""
+    """The features as numbers; categories as their codes."""
     columns = []
     for name, domain in schema.columns.items():
         if name != label:
@@ -175,13 +173,39 @@ def _scored(
     return [accuracy(truth, predicted), seen, f1(truth, predicted, classes), area]
 
 
-def _line(method: str, epsilon: float, found: list[list[float]], *, repeats: int) -> Line:
+def _line(method: str, epsilon: float, found: list[list[float]], *, repeats: int) -> UtilityLine:
     means, deviations = np.mean(found, axis=0), np.std(found, axis=0)
     pairs = (float(value) for pair in zip(means, deviations, strict=True) for value in pair)
-    return Line(method, epsilon, repeats, *pairs)
+    return UtilityLine(method, epsilon, repeats, *pairs)
 
 
-def _row(line: Line) -> str:
+def _row(line: UtilityLine) -> str:
     cells = [f"{getattr(line, name):.3f} ± {getattr(line, f'{name}_sd'):.3f}" for name in MEASURES]
     epsilon = "" if math.isinf(line.epsilon) else f"{line.epsilon:g}"
     return f"{line.method:10} {epsilon:>8} " + " ".join(f"{cell:>15}" for cell in cells)
+
+
+def accuracy(truth: Ints, predicted: Ints) -> float:
+    """The share of rows whose label is predicted correctly."""
+    return float(np.mean(truth == predicted))
+
+
+def f1(truth: Ints, predicted: Ints, classes: int = 2) -> float:
+    """2 hits / (2 hits + misses + false alarms) of class 1; of more than two classes, the average over all."""
+    wanted = [1] if classes == 2 else range(classes)
+    found = []
+    for code in wanted:
+        hits = np.sum((truth == code) & (predicted == code))
+        total = np.sum(truth == code) + np.sum(predicted == code)
+        found.append(2 * float(hits) / float(total) if total else 0.0)
+    return float(np.mean(found))
+
+
+def area_under_curve(truth: Ints, scores: Floats) -> float:
+    """P[a row of class 1 has a higher score than one of class 0], ties counted half; NaN if a class is missing."""
+    positive, negative = scores[truth == 1], np.sort(scores[truth == 0])
+    if not positive.size or not negative.size:
+        return float("nan")
+    below = np.searchsorted(negative, positive, side="left")
+    upto = np.searchsorted(negative, positive, side="right")
+    return float(np.mean(below + upto) / (2 * negative.size))

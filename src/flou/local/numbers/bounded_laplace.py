@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
@@ -27,7 +27,6 @@ from flou.laws import DiscreteLaplace, Shifted, Truncated
 from flou.laws.decide import CHUNK, coins
 from flou.laws.enclosure import exp_minus
 from flou.local.numbers.distribution_randomiser import DistributionRandomiser
-from flou.local.randomiser import whole_numbers
 
 __all__ = ["BoundedLaplace"]
 
@@ -77,9 +76,6 @@ class BoundedLaplace(DistributionRandomiser):
         approximate = np.exp(-float(rate) * distance)
         words = bits.words(codes.size)
         return report, coins(words, approximate, 2.0**-45, lambda i: exp_minus(int(distance[i]) * rate), bits)
-
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.domain.size - 1)
 
     def values(self, reports: NDArray[Any]) -> NDArray[Any]:
         """What the reports stand for, in the units of the domain."""

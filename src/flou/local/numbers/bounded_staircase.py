@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from flou.arrays import Ints
 from flou.laws import DiscreteStaircase
 from flou.laws.enclosure import exp_minus
-from flou.local.numbers.scale import Scale
-from flou.local.numbers.window_distribution import WindowDistribution
+from flou.local.numbers.number_randomiser import Scale
+from flou.local.numbers.window_randomiser import WindowDistribution
 from flou.parameters import Number, choice
 
 __all__ = ["BoundedStaircase"]
@@ -77,7 +77,7 @@ def _near(cells: int, radius: int) -> int:
 
 
 def _radius(cells: int, epsilon: Fraction, cost: Literal["absolute", "squared"]) -> int:
-    """The staircase's own r at the e' that leaves a loss of epsilon, found by halving."""
+    """The staircase's own r at the e' whose loss is epsilon; bisection determines e'."""
     low, high = Fraction(0), epsilon
     radius = DiscreteStaircase(cells - 1, epsilon, cost=cost).r
     for _ in range(40):

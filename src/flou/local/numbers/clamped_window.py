@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Ints
+from flou.local.numbers.number_randomiser import Scale
 from flou.local.numbers.piecewise import least
-from flou.local.numbers.scale import Scale
-from flou.local.numbers.window_distribution import WindowDistribution
+from flou.local.numbers.window_randomiser import WindowDistribution
 from flou.parameters import Number, choice
 
 __all__ = ["ClampedWindow"]

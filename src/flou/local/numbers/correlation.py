@@ -3,12 +3,12 @@
 Law        on the scale where both grids go from -1 to 1 a person has x, y, x^2, y^2 and xy; one of the five is picked
            at random and reported by a randomiser of means with all of epsilon
 Guarantee  epsilon-DP for both numbers of one person together, in one report
-Why        it is ``SampledMeans`` of five numbers with m = 1: which one is told does not depend on the person, and of
-           the others nothing is said. The five are functions of the pair, on public grids
+Why        it is ``SampledMeans`` of five numbers with m = 1: which one is reported does not depend on the person, and
+           the report says nothing about the others. The five are functions of the pair, on public grids
 Error      A = mean x^2 - (mean x)^2, B and C = mean xy - mean x mean y come from means of different people, which are
            independent; the known variance of (mean x)^2 is taken out. The estimate is C / S, S = sqrt(A B)
 Interval   Fieller's: all r with (C - r S)^2 <= z^2 Var(C - r S), variances by the delta method. Where A or B cannot be
-           told from 0 at the same level nothing is known, and the interval is the whole of [-1, 1]
+           distinguished from 0 at the same level, the interval is the whole of [-1, 1]
 Numerics   exact: squares and products of codes are whole numbers on grids of their own; sums are whole numbers
 Limits     only a fifth of all people speak about each moment: ask thousands, with bounds that the numbers fill. The
            interval for the respondents is that of the population, which is slightly too wide for them
@@ -33,9 +33,9 @@ from flou.laws.normal import ndtri
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.mean_randomiser import Moments
+from flou.local.numbers.mean_randomiser import ReportMoments
+from flou.local.numbers.number_randomiser import numbers_of
 from flou.local.numbers.sampled_means import SampledMeans
-from flou.local.numbers.scale import numbers_of
 from flou.local.numbers.vector import Vector
 from flou.parameters import Number
 from flou.release import Release
@@ -75,16 +75,8 @@ class Correlation(SampledMeans):
         return super().sample(self.moment_codes(answer), bits=bits)
 
     def estimated(self, aggregate: Aggregate) -> Release:
-        uncertainty = CorrelationUncertainty.of(self._told(aggregate), self.domain.domains)
+        uncertainty = CorrelationUncertainty.of(self._moments(aggregate), self.domain.domains)
         return certified(self, aggregate, "correlation", uncertainty.centre, uncertainty)
-
-    def _told(self, aggregate: Aggregate) -> list[Moments]:
-        found = []
-        for randomiser, count, sums in self._parts(aggregate.sums):
-            mine = Aggregate(randomiser)
-            mine.people, mine.sums = count, sums
-            found.append(randomiser.moments(mine))
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +88,10 @@ class CorrelationUncertainty(NoiseAndSampling):
     cells: tuple[float, float]  # how far rounding to the grid moves a number, on the same scale
 
     @classmethod
-    def of(cls, told: list[Moments], domains: Sequence[Numbers]) -> CorrelationUncertainty:
+    def of(cls, moments: list[ReportMoments], domains: Sequence[Numbers]) -> CorrelationUncertainty:
         """From the means of x, y, x^2, y^2 and xy; those of the squares were on a scale of their own."""
-        x, y, xx, yy, xy = (one.mean for one in told)
-        errors = np.array([one.total / one.people if one.people else math.inf for one in told])
+        x, y, xx, yy, xy = (one.mean for one in moments)
+        errors = np.array([one.total / one.people if one.people else math.inf for one in moments])
         errors[2:4] /= 4  # from [-1, 1] to [0, 1]
         cells = tuple(0.0 if one.discrete else 1 / (one.size - 1) for one in domains)
         if not np.isfinite(errors).all():
@@ -137,7 +129,7 @@ class CorrelationUncertainty(NoiseAndSampling):
 
     @property
     def grid(self) -> float:
-        """At most 2 (h / sd + k / sd) for numbers moved by h and k: so much can two unit vectors have turned."""
+        """At most 2 (h / sd + k / sd) for numbers moved by h and k: the most that two unit vectors can turn."""
         if not self.known():
             return 2.0
         return min(2.0, 2 * sum(cell / math.sqrt(v) for cell, v in zip(self.cells, self.estimates[:2], strict=True)))

@@ -7,7 +7,11 @@ Guarantee  epsilon-DP for one person's number, in one report
 Why        b w_j / Z <= P[j] <= w_j / Z for every answer, and Z is the same for all of them
 Error      the rightmost window has the first moment m = sum of j w_j e_j; the window of an answer at u in [-1, 1] is
            the one with u m, so E j = (1 - b) u m / Z, and j Z / ((1 - b) m) is unbiased. The measure is chosen by a
-           linear program to make the largest variance least (``design.py``): 3.99 at epsilon = 1; one bit has 4.68
+           linear program to make the largest variance least: 3.99 at epsilon = 1; one bit has 4.68
+Choice     the program looks, among all reports with values on a grid whose probabilities differ by a factor of at most
+           e^epsilon and whose expectation is the answer, for those with the least largest variance. It chooses the
+           measure only. Privacy and bias are exact for every measure, so a solver that stops early costs accuracy and
+           nothing else
 Numerics   exact: windows are rational, the coin between window and measure is enclosed as finely as needed. With more
            than 129 codes the answer is first rounded at random to one of 129, in proportion, which keeps its mean
 Limits     epsilon from 0.05 to 10. Respondents and collectors need the same design: other versions of a solver may
@@ -19,31 +23,64 @@ Proof      docs/explanation/proofs/local_numbers.md
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from flou.arrays import Ints
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
+from flou.errors import InvalidParameter
 from flou.laws import Bernoulli
 from flou.laws.decide import Uniform
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
-from flou.local.numbers.design import Design, design_for
-from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
-from flou.local.numbers.scale import Scale
-from flou.local.randomiser import whole_numbers
-from flou.parameters import Number
+from flou.local.numbers.mean_randomiser import MeanRandomiser, ReportMoments, nothing
+from flou.local.numbers.number_randomiser import Scale
+from flou.parameters import Number, number
 
-__all__ = ["Designed"]
+__all__ = ["Designed", "ReportDesign", "design_for"]
 
 MOST_STEPS = 128  # between nodes; a table of their windows is kept
 LENGTH = 55  # bits of a uniform beside the row in one word
+NODES = 13  # answers from 0 to 1 that the program sees; those below 0 follow by symmetry
+COLUMNS = 40  # J
+UNIT = 2**30  # weights are whole numbers: this many units of probability
+SMALLEST, LARGEST = Fraction(1, 20), Fraction(10)
+
+
+@dataclass(frozen=True)
+class ReportDesign:
+    """``weights[j]`` on j and on -j, and how much of them a window holds; all whole numbers."""
+
+    weights: tuple[int, ...]
+    window: int
+
+    def __post_init__(self) -> None:
+        whole = all(isinstance(weight, int) and 0 <= weight <= 2**40 for weight in (*self.weights, self.window))
+        total = 2 * sum(self.weights) - self.weights[0] if whole and self.weights else 0
+        if not 1 < len(self.weights) <= 1000 or not 0 < self.window < total:
+            raise InvalidParameter(
+                "A design needs 2 to 1000 whole weights from 0 to 2**40, and a positive window below their total.",
+                "Reports are drawn from the weights, and an answer prefers the part of them in its window.",
+                "Pass the weights and the window of a design that was made by flou, unchanged.",
+            )
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The numbers with a positive weight, in order."""
+        right = [j for j, weight in enumerate(self.weights) if weight]
+        return tuple([-j for j in reversed(right) if j] + right)
+
+    @property
+    def measure(self) -> tuple[int, ...]:
+        """Their weights."""
+        return tuple(self.weights[abs(value)] for value in self.values)
 
 
 class Designed(MeanRandomiser):
@@ -51,7 +88,9 @@ class Designed(MeanRandomiser):
 
     name = "designed"
 
-    def __init__(self, domain: Scale, *, epsilon: Number, design: Design | None = None, unit: str = "person") -> None:
+    def __init__(
+        self, domain: Scale, *, epsilon: Number, design: ReportDesign | None = None, unit: str = "person"
+    ) -> None:
         super().__init__(domain, epsilon=epsilon, unit=unit)
         self.design = design_for(self.epsilon) if design is None else design
 
@@ -139,9 +178,6 @@ class Designed(MeanRandomiser):
             found[i] = sum(not uniform.below(constant(part)) for part in sums[int(row[i])])
         return found
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.cells - 1)
-
     @property
     def cells(self) -> int:
         return len(self.design.values)
@@ -174,11 +210,11 @@ class Designed(MeanRandomiser):
 
     @cached_property
     def _noise(self) -> NDArray[np.float64]:
-        """A function of the report whose expectation is the variance, as nearly as the counts of reports can tell."""
+        """A function of the report whose expectation is the variance, as nearly as the counts of reports allow."""
         nodes = np.linspace(-1, 1, self._between + 1)
         return np.asarray(np.linalg.lstsq(self._table, self._squares - nodes**2, rcond=1e-3)[0], dtype=np.float64)
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         if aggregate.people == 0:
             return nothing(self.unit_variance(self.worst_position))
         shares, numbers = aggregate.sums / aggregate.people, self._scale * np.array(self.design.values)
@@ -186,7 +222,52 @@ class Designed(MeanRandomiser):
         mean, square = self._scale * (total / aggregate.people), float(shares @ numbers**2)
         variances = self._squares - np.linspace(-1, 1, self._between + 1) ** 2
         noise = float(np.clip(shares @ self._noise, variances.min(), variances.max()))
-        return Moments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
+        return ReportMoments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
+
+
+@lru_cache(maxsize=32)
+def design_for(epsilon: Fraction) -> ReportDesign:
+    """The design of the least largest variance, for epsilon from 0.05 to 10; computed once."""
+    if not SMALLEST <= number("epsilon", epsilon) <= LARGEST:
+        raise InvalidParameter(
+            f"A design needs an epsilon from {float(SMALLEST)} to {float(LARGEST)}, got {float(epsilon):.6g}.",
+            "For a smaller epsilon one bit is as good; a larger epsilon needs a finer grid of values.",
+            "Use flou.local.mean_of, which chooses the best of the other randomisers.",
+        )
+    ratio = math.exp(epsilon)
+    reach = 1.3 / math.tanh(epsilon / 2)
+    values: Floats = np.arange(COLUMNS + 1, dtype=np.float64) * (reach / COLUMNS)
+    share = _solved(ratio, values)
+    weights = np.rint(share * UNIT).astype(np.int64)
+    total = 2 * share.sum() - share[0]
+    window = (1 - total) / ((ratio - 1) * total) * int(2 * weights.sum() - weights[0])
+    return ReportDesign(tuple(weights.tolist()), max(1, round(window)))
+
+
+def _solved(ratio: float, values: Floats) -> Floats:
+    """The least probability of each value under the best reports."""
+    from scipy.optimize import linprog
+
+    answers, columns = np.linspace(0.0, 1.0, NODES), 2 * values.size - 1
+    signed = np.concatenate([-values[:0:-1], values])
+    # Unknowns: the least probabilities (one for each value >= 0), the probabilities answer by answer, the variance.
+    least = np.abs(np.arange(columns) - (values.size - 1))[:, None] == np.arange(values.size)
+    copies, each, one = np.kron(np.ones((NODES, 1)), least), np.eye(NODES * columns), np.eye(NODES)
+    none = np.zeros((NODES * columns, 1))
+    squares = np.hstack([np.zeros((NODES, values.size)), np.kron(one, signed**2), -np.ones((NODES, 1))])
+    at_most = np.vstack([np.hstack([copies, -each, none]), np.hstack([-ratio * copies, each, none]), squares])
+    limits = np.concatenate([np.zeros(2 * NODES * columns), answers**2])
+    both = np.kron(one, np.stack([np.ones(columns), signed]))
+    equal = np.hstack([np.zeros((2 * NODES, values.size)), both, np.zeros((2 * NODES, 1))])
+    sides = np.stack([np.ones(NODES), answers], axis=1).ravel()
+    cost = np.zeros(at_most.shape[1])
+    cost[-1] = 1.0
+    found = linprog(cost, at_most, limits, equal, sides, bounds=(0, None), method="highs")
+    if found.x is None:  # then equal weights, whose window is that of the piecewise randomiser
+        return np.full(values.size, 1 / (columns * (1 + (ratio - 1) / (1 + math.sqrt(ratio)))))
+    share: Floats = np.maximum(np.asarray(found.x[: values.size], dtype=np.float64), 0.0)
+    share[share < 1e-7] = 0.0
+    return share
 
 
 def _rightmost(measure: tuple[int, ...], mass: int) -> list[Fraction]:

@@ -3,10 +3,10 @@
 Law        each randomiser's own; the report is near the answer more often than not
 Guarantee  each randomiser's own
 Error      the shares of up to 128 groups of neighbouring codes are those of the greatest likelihood, stopped early and,
-           if wished, smoothed (``em.py``). Intervals are by the delta method: half of one is the normal quantile times
-           the standard deviation, plus the bias that shows when the estimate is estimated again from its own expected
-           reports. They cover the noise (and sampling, for the population), but not all that stopping and smoothing
-           hide: where epsilon is small or the answers have spikes, they are too short
+           by default, smoothed (``distribution_estimate.py``). Intervals are by the delta method. Half of an interval
+           is the normal quantile times the standard deviation, plus the bias that shows when the estimate is estimated
+           again from its own expected reports. Intervals cover the noise (and sampling, for the population), but not
+           all that stopping and smoothing hide: where epsilon is small or the answers have spikes, they are too short
 Numerics   reports are counted exactly; estimates are floats
 Limits     with more than 128 codes those of a group are taken as equally frequent
 Source     Li, Wang, Lopuhaa-Zwakenberg, Skoric, Li (2020)
@@ -24,12 +24,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Floats, Ints
-from flou.domain import Numbers
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.fit import Fit, LinearUncertainty, QuantileUncertainty
-from flou.local.numbers.scale import Scale, half_a_cell, numbers_of
-from flou.local.randomiser import Randomiser
+from flou.local.numbers.distribution_estimate import (
+    DistributionEstimate,
+    DistributionQuantileUncertainty,
+    LinearUncertainty,
+)
+from flou.local.numbers.number_randomiser import NumberRandomiser, Scale, half_a_cell, numbers_of
 from flou.parameters import Number, integer, open_probability
 from flou.release import Layout, Release
 
@@ -40,11 +42,8 @@ BINS = 512  # of reports
 SEEN = 8  # codes of a group for which the law is computed
 
 
-class DistributionRandomiser(Randomiser):
+class DistributionRandomiser(NumberRandomiser):
     """``domain``: an interval, integers, or a pair of bounds; ``smooth``: whether shares are smoothed."""
-
-    proof = "local_numbers"
-    domain: Numbers
 
     def __init__(self, domain: Scale, *, epsilon: Number, smooth: bool = True, unit: str = "person") -> None:
         super().__init__(numbers_of(domain, usual=1024), epsilon=epsilon, unit=unit)
@@ -52,11 +51,7 @@ class DistributionRandomiser(Randomiser):
 
     @property
     def cells(self) -> int:
-        """How many different reports there are."""
         return self.domain.size
-
-    def parameters(self) -> dict[str, Any]:
-        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
 
     @property
     def groups(self) -> int:
@@ -108,7 +103,7 @@ class DistributionRandomiser(Randomiser):
         labels = tuple(f"{low:.6g} to {high:.6g}" for low, high in pairwise(ends.tolist()))
         layout = Layout("bins", places=tuple(ends.tolist()))
         return self._release(
-            reports, "histogram", lambda fit: LinearUncertainty(fit, weights, (0.0, 1.0), 0.0), labels, layout
+            reports, "histogram", lambda estimate: LinearUncertainty(estimate, weights, (0.0, 1.0), 0.0), labels, layout
         )
 
     def quantiles(self, reports: ArrayLike | Aggregate, probabilities: Sequence[float]) -> Release:
@@ -119,7 +114,7 @@ class DistributionRandomiser(Randomiser):
         return self._release(
             reports,
             "quantiles",
-            lambda fit: QuantileUncertainty(fit, np.array(levels), self._edges, cell),
+            lambda estimate: DistributionQuantileUncertainty(estimate, np.array(levels), self._edges, cell),
             labels,
             layout,
         )
@@ -128,23 +123,23 @@ class DistributionRandomiser(Randomiser):
         """The mean of the estimated distribution; the randomisers of means have less error."""
         middles = (self._edges[1:] + self._edges[:-1]) / 2
         bounds, cell = (float(middles[0]), float(middles[-1])), half_a_cell(self.domain)
-        return self._release(reports, "mean", lambda fit: LinearUncertainty(fit, middles, bounds, cell), None)
+        return self._release(reports, "mean", lambda estimate: LinearUncertainty(estimate, middles, bounds, cell), None)
 
     def _release(
         self,
         reports: ArrayLike | Aggregate,
         statistic: str,
-        uncertain: Callable[[Fit], LinearUncertainty | QuantileUncertainty],
+        uncertain: Callable[[DistributionEstimate], LinearUncertainty | DistributionQuantileUncertainty],
         labels: tuple[str, ...] | None,
         layout: Layout | None = None,
     ) -> Release:
-        aggregate = reports if isinstance(reports, Aggregate) else self.aggregate(reports)
-        uncertainty = uncertain(_fit(self, aggregate.sums.tobytes()))
+        aggregate = self.aggregate(reports)
+        uncertainty = uncertain(_estimate(self, aggregate.sums.tobytes()))
         value = uncertainty.centre if labels is not None else float(uncertainty.centre)
         words = ("expectation maximisation", *(("smoothing",) if self.smooth else ()))
         return certified(self, aggregate, statistic, value, uncertainty, labels, words, layout)
 
 
 @lru_cache(maxsize=16)
-def _fit(randomiser: DistributionRandomiser, counts: bytes) -> Fit:
-    return Fit.of(np.frombuffer(counts, dtype=np.int64), randomiser.channel, smooth=randomiser.smooth)
+def _estimate(randomiser: DistributionRandomiser, counts: bytes) -> DistributionEstimate:
+    return DistributionEstimate.of(np.frombuffer(counts, dtype=np.int64), randomiser.channel, smooth=randomiser.smooth)

@@ -5,10 +5,10 @@ Guarantee  epsilon-DP for one person's number, in one report
 Why        each of the two probabilities lies between b / (1 + b) and 1 / (1 + b), the values at the two ends
 Error      on the scale from -1 to 1 a report stands for B or -B, B = (e^epsilon + 1) / (e^epsilon - 1); its variance is
            B^2 - u^2, at most B^2
-Numerics   exact: the number is rounded to an end at random (a uniform integer), and the end told by a coin enclosed as
-           finely as needed
-Limits     the variance does not fall below 1 however large epsilon is; above about 1.3 others are better. One bit says
-           nothing about the spread of the answers, so intervals for the respondents are as wide as the population's
+Numerics   exact: the number is rounded to an end at random (a uniform integer), and the end is reported through a
+           coin enclosed as finely as needed
+Limits     the variance does not fall below 1 however large epsilon is; above about 1.3 others are better. One bit
+           shows nothing of the spread of the answers, so intervals for the respondents are as wide as the population's
 Source     Duchi, Jordan, Wainwright (2018)
 Proof      docs/explanation/proofs/local_numbers.md
 """
@@ -16,19 +16,18 @@ Proof      docs/explanation/proofs/local_numbers.md
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws import Bernoulli
-from flou.laws.enclosure import affine, constant, exp_minus, quotient
+from flou.laws.enclosure import affine, exp_minus, quotient
 from flou.local.aggregate import Aggregate
-from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
-from flou.local.randomiser import whole_numbers
+from flou.local.numbers.mean_randomiser import MeanRandomiser, ReportMoments, nothing
+from flou.local.randomiser import truth
 
 __all__ = ["Duchi"]
 
@@ -43,11 +42,6 @@ class Duchi(MeanRandomiser):
         """B: a report stands for B or -B on the scale from -1 to 1."""
         return 1 / math.tanh(self.epsilon / 2)
 
-    @property
-    def _truth(self) -> Bernoulli:
-        """The coin that says whether the end is told as it is."""
-        return Bernoulli(quotient(constant(Fraction(1)), affine(exp_minus(self.epsilon), plus=1)))
-
     def law(self, answer: int) -> Bernoulli:
         code = min(max(int(answer), 0), self.steps)
         total = affine(exp_minus(self.epsilon), times=self.steps, plus=self.steps)
@@ -56,12 +50,9 @@ class Duchi(MeanRandomiser):
     def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         codes = np.clip(answer, 0, self.steps)
         end = bits.below(self.steps, codes.size) < codes
-        truth = self._truth.draw(codes.size, bits) == 1
-        report: NDArray[Any] = np.equal(end, truth).astype(np.int64)
+        kept = truth(self.epsilon).draw(codes.size, bits) == 1
+        report: NDArray[Any] = np.equal(end, kept).astype(np.int64)
         return report
-
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, 1)
 
     @property
     def cells(self) -> int:
@@ -84,10 +75,10 @@ class Duchi(MeanRandomiser):
     def worst_position(self) -> float:
         return 0.0 if self.steps % 2 == 0 else 1 / self.steps
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         people = aggregate.people
         if people == 0:
             return nothing(self.bound**2)
         mean = self.bound * ((2 * int(aggregate.sums[0]) - people) / people)
         total = self.bound**2 - min(mean**2, 1.0)
-        return Moments(people, mean, total, total)
+        return ReportMoments(people, mean, total, total)

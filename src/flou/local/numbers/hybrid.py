@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
@@ -30,10 +30,9 @@ from flou.laws.enclosure import affine, exp_minus, quotient
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.duchi import Duchi
-from flou.local.numbers.mean_randomiser import MeanRandomiser, Moments, nothing
+from flou.local.numbers.mean_randomiser import MeanRandomiser, ReportMoments, nothing
+from flou.local.numbers.number_randomiser import Scale
 from flou.local.numbers.piecewise import Piecewise, least
-from flou.local.numbers.scale import Scale
-from flou.local.randomiser import whole_numbers
 from flou.parameters import Number, choice
 
 __all__ = ["Hybrid"]
@@ -96,9 +95,6 @@ class Hybrid(MeanRandomiser):
         result[~one] = 2 + self.piecewise.sample(answer[~one], bits=bits)
         return result
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.cells - 1)
-
     @property
     def cells(self) -> int:
         return 2 if self.coin.p == 1 else 2 + self.piecewise.cells
@@ -124,19 +120,18 @@ class Hybrid(MeanRandomiser):
         middle = self.duchi.worst_position
         return max((middle, 1.0), key=self.unit_variance)
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         if aggregate.people == 0:
             return nothing(self.unit_variance(self.worst_position))
-        near, bits = Aggregate(self.piecewise), Aggregate(self.duchi)
-        near.people, near.sums = int(aggregate.sums[0]), aggregate.sums[2:]
-        bits.people, bits.sums = aggregate.people - near.people, aggregate.sums[1:2]
+        near = Aggregate._of(self.piecewise, int(aggregate.sums[0]), aggregate.sums[2:])
+        bits = Aggregate._of(self.duchi, aggregate.people - near.people, aggregate.sums[1:2])
         parts = [one for one in (self.piecewise.moments(near), self.duchi.moments(bits)) if one.people]
         mean = math.fsum(one.people * one.mean for one in parts) / aggregate.people
         square = math.fsum(one.people * (one.total + min(one.mean**2, 1.0)) for one in parts) / aggregate.people
         noise = self._noise(parts[0], mean)
-        return Moments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
+        return ReportMoments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
 
-    def _noise(self, part: Moments, mean: float) -> float:
+    def _noise(self, part: ReportMoments, mean: float) -> float:
         """The variance at the u^2 that the windows' reports show; without any, at the square of the mean."""
         at_end, in_middle = self.piecewise.unit_variance(1.0), self.piecewise.unit_variance(0.0)
         seen = self.coin.p < 1

@@ -1,14 +1,13 @@
-"""The randomiser for a mean whose largest variance is least."""
+"""The choice of a randomiser for a mean: the one with the least variance at the worst answer."""
 
 from __future__ import annotations
 
-from flou.local.numbers.design import LARGEST, SMALLEST
-from flou.local.numbers.designed import Designed
+from flou.local.numbers.designed import LARGEST, SMALLEST, Designed
 from flou.local.numbers.duchi import Duchi
 from flou.local.numbers.hybrid import Hybrid
 from flou.local.numbers.mean_randomiser import MeanRandomiser
+from flou.local.numbers.number_randomiser import Scale
 from flou.local.numbers.piecewise import Piecewise
-from flou.local.numbers.scale import Scale
 from flou.parameters import Number, choice, number
 
 __all__ = ["mean_of"]

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +23,19 @@ from flou.domain import Numbers
 from flou.laws.normal import ndtri
 from flou.local.aggregate import Aggregate
 from flou.local.certify import certified
-from flou.local.numbers.scale import Scale, ends, half_a_cell, numbers_of
-from flou.local.randomiser import Randomiser
+from flou.local.numbers.number_randomiser import NumberRandomiser, Scale, ends, half_a_cell, numbers_of
 from flou.parameters import Number
 from flou.release import Release
 from flou.release.uncertainty import Interval as Ends
 from flou.release.uncertainty import NoiseAndSampling
 
-__all__ = ["MeanRandomiser", "MeanUncertainty", "Moments", "sums_of_squares"]
+__all__ = ["MeanRandomiser", "ReportMoments", "UnbiasedMeanUncertainty", "sums_of_squares"]
 
 LOW = (1 << 20) - 1
 
 
 @dataclass(frozen=True)
-class Moments:
+class ReportMoments:
     """What reports say, on the scale where the codes go from -1 to 1."""
 
     people: int
@@ -46,26 +44,18 @@ class Moments:
     total: float  # the variance of a report
 
 
-class MeanRandomiser(Randomiser):
+class MeanRandomiser(NumberRandomiser):
     """``domain``: an interval, integers, or a pair of bounds."""
-
-    proof = "local_numbers"
-    domain: Numbers
 
     def __init__(self, domain: Scale, *, epsilon: Number, unit: str = "person") -> None:
         super().__init__(numbers_of(domain), epsilon=epsilon, unit=unit)
-
-    @property
-    @abstractmethod
-    def cells(self) -> int:
-        """How many different reports there are."""
 
     @abstractmethod
     def unit_variance(self, position: float) -> float:
         """The variance of a report's number, for an answer at this position between -1 and 1, the two ends."""
 
     @abstractmethod
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         """Mean and variances on the scale from -1 to 1."""
 
     @property
@@ -73,27 +63,24 @@ class MeanRandomiser(Randomiser):
     def worst_position(self) -> float:
         """Where the variance is largest."""
 
-    def parameters(self) -> dict[str, Any]:
-        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
-
     @property
     def steps(self) -> int:
         """How many steps lead from the first code to the last."""
         return self.domain.size - 1
 
     def variance(self, value: float | None = None) -> float:
-        """n times the variance of the estimate if all respondents have this value; without one, the largest."""
+        """n times the variance of the estimate if all respondents have this value; by default the largest variance."""
         low, high = ends(self.domain)
         position = self.worst_position if value is None else 2 * (value - low) / (high - low) - 1
         return self.unit_variance(position) * ((high - low) / 2) ** 2
 
     def estimated(self, aggregate: Aggregate) -> Release:
-        uncertainty = MeanUncertainty.of([self.moments(aggregate)], [self.domain])
+        uncertainty = UnbiasedMeanUncertainty.of([self.moments(aggregate)], [self.domain])
         return certified(self, aggregate, "mean", float(uncertainty.centre[0]), uncertainty.single())
 
 
 @dataclass(frozen=True, eq=False)
-class MeanUncertainty(NoiseAndSampling):
+class UnbiasedMeanUncertainty(NoiseAndSampling):
     """Normal intervals around unbiased means, cut at the ends of the domain."""
 
     centre: NDArray[np.float64]
@@ -106,7 +93,7 @@ class MeanUncertainty(NoiseAndSampling):
     alone: bool = False
 
     @classmethod
-    def of(cls, moments: list[Moments], domains: list[Numbers]) -> MeanUncertainty:
+    def of(cls, moments: list[ReportMoments], domains: list[Numbers]) -> UnbiasedMeanUncertainty:
         """The same in the units of the domains."""
         low, high = np.array([ends(domain) for domain in domains]).T
         half = (high - low) / 2
@@ -124,9 +111,9 @@ class MeanUncertainty(NoiseAndSampling):
     def grid(self) -> float:
         return self.cell
 
-    def single(self) -> MeanUncertainty:
-        """The same, of one number instead of a vector."""
-        return MeanUncertainty(**{**vars(self), "alone": True})
+    def single(self) -> UnbiasedMeanUncertainty:
+        """The same for one number instead of a vector."""
+        return UnbiasedMeanUncertainty(**{**vars(self), "alone": True})
 
     def _interval(self, level: float, sampling: bool) -> Ends:
         variance = self.total if sampling else self.noise
@@ -143,7 +130,7 @@ def sums_of_squares(reports: Ints) -> Ints:
 
 
 def possible_squares(people: int, sums: Ints, largest: int) -> bool:
-    """Whether so many y from 0 to ``largest`` can have these ``sums_of_squares``."""
+    """Whether ``people`` numbers y from 0 to ``largest`` can have these ``sums_of_squares``."""
     first, low, high = (int(part) for part in sums)
     second = low + (high << 20)
     within = 0 <= first <= people * largest and 0 <= low <= people * LOW and high >= 0
@@ -164,6 +151,6 @@ def spread(square: float, slope: float, constant: float, mean: float) -> float:
     return min(max((square - constant) / slope, min(mean**2, 1.0)), 1.0)
 
 
-def nothing(worst: float) -> Moments:
-    """What no reports say."""
-    return Moments(people=0, mean=0.0, noise=worst, total=math.inf)
+def nothing(worst: float) -> ReportMoments:
+    """The moments of an empty set of reports."""
+    return ReportMoments(people=0, mean=0.0, noise=worst, total=math.inf)

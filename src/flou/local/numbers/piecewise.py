@@ -1,4 +1,4 @@
-"""Piecewise: a number near one's own, in a window that moves in proportion to the answer.
+"""Piecewise: a number near the answer, in a window that moves in proportion to the answer.
 
 Law        codes 0..s; reports 0..M-1, M = w + a s; the window of code i is a i, ..., a i + w - 1; each report in it has
            probability 1 / Z, each other one b / Z, b = e^-epsilon, Z = w + b (M - w)
@@ -26,14 +26,14 @@ from flou.arrays import Ints
 from flou.local.aggregate import Aggregate
 from flou.local.numbers.mean_randomiser import (
     MeanRandomiser,
-    Moments,
+    ReportMoments,
     mean_of_squares,
     nothing,
     possible_squares,
     spread,
     sums_of_squares,
 )
-from flou.local.numbers.scale import Scale
+from flou.local.numbers.number_randomiser import Scale
 from flou.local.numbers.window_randomiser import WindowRandomiser
 from flou.parameters import Number, choice, integer
 
@@ -113,18 +113,18 @@ class Piecewise(WindowRandomiser, MeanRandomiser):
     def possible(self, people: int, sums: Ints) -> bool:
         return possible_squares(people, sums, self.cells - 1)
 
-    def moments(self, aggregate: Aggregate) -> Moments:
+    def moments(self, aggregate: Aggregate) -> ReportMoments:
         if aggregate.people == 0:
             return nothing(self.unit_variance(1.0))
         mean, square = mean_of_squares(aggregate.sums, aggregate.people, self.cells - 1)
         scale, (slope, constant) = self._scale(self.width), self.coefficients(self.width)
         mean, square = scale * mean, scale**2 * square
         noise = slope * spread(square, 1 + slope, constant, mean) + constant
-        return Moments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
+        return ReportMoments(aggregate.people, mean, noise, max(square - min(mean**2, 1.0), noise))
 
 
 def least(cost: Callable[[int], float], low: int, high: int) -> int:
-    """Where a cost is least that falls and then rises."""
+    """The place of the least cost, for a cost that falls and then rises."""
     while low < high:
         middle = (low + high) // 2
         if cost(middle + 1) < cost(middle):

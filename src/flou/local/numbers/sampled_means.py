@@ -1,7 +1,7 @@
-"""Sampled means: each person reports a few of several numbers, chosen at random, and those well.
+"""Sampled means: each person reports a few of several numbers, chosen at random, with little noise.
 
 Law        a set of m of the d numbers, all sets equally likely; each number of it is reported by a randomiser of means
-           at epsilon / m. m = max(1, min(d, floor(epsilon / 2.5))) unless told otherwise
+           at epsilon / m. m = max(1, min(d, floor(epsilon / 2.5))) by default
 Guarantee  epsilon-DP for all numbers of one person together, in one report
 Why        which numbers are reported does not depend on them, and m reports at epsilon / m each add up to epsilon
 Error      a mean is estimated from those who reported the number, n m / d of them on average: it is unbiased, and its
@@ -15,6 +15,7 @@ Proof      docs/explanation/proofs/local_numbers.md
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations
 from math import comb
@@ -25,30 +26,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from flou.arrays import Ints
 from flou.bits import SYSTEM, Bits
-from flou.errors import InvalidData
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
-from flou.local.certify import certified
 from flou.local.numbers.mean_of import mean_of
-from flou.local.numbers.mean_randomiser import MeanRandomiser, MeanUncertainty, Moments
-from flou.local.numbers.scale import Scale
-from flou.local.numbers.vector import Vector, names_of
-from flou.local.randomiser import Randomiser, whole_numbers
+from flou.local.numbers.mean_randomiser import ReportMoments
+from flou.local.numbers.number_randomiser import Scale
+from flou.local.numbers.vector import VectorRandomiser
+from flou.local.randomiser import malformed, whole_numbers
 from flou.parameters import Number, integer
-from flou.release import Layout, Release
+from flou.release import Release
 
 __all__ = ["SampledMeans"]
 
-MOST_NUMBERS = 1000
 LARGEST_REPORT = 2**31
 
 
-class SampledMeans(Randomiser):
+class SampledMeans(VectorRandomiser):
     """``domains``: a list of intervals, integers or pairs of bounds; a report has ``m`` rows (number, report)."""
 
     name = "sampled means"
-    proof = "local_numbers"
-    domain: Vector
+    _most = 1000
 
     def __init__(
         self,
@@ -60,16 +57,14 @@ class SampledMeans(Randomiser):
         names: Sequence[str] | None = None,
         unit: str = "person",
     ) -> None:
-        super().__init__(Vector(domains), epsilon=epsilon, unit=unit)
-        self.d = integer("the number of domains", len(self.domain.domains), 2, MOST_NUMBERS)
+        super().__init__(domains, epsilon=epsilon, names=names, unit=unit)
         self.m = max(1, min(self.d, int(self.epsilon * 2 / 5))) if m is None else integer("m", m, 1, self.d)
-        self.names = names_of(names, self.d)
         share = self.epsilon / self.m
         self.randomisers = tuple(mean_of(one, epsilon=share, method=method, unit=unit) for one in self.domain.domains)
 
     def parameters(self) -> dict[str, Any]:
         parts = [{"name": one.name, **one.parameters()} for one in self.randomisers]
-        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict(), "m": self.m, "randomisers": parts}
+        return {**super().parameters(), "m": self.m, "randomisers": parts}
 
     def variance(self, number: int = 0) -> float:
         """n times the largest variance of the estimated mean of a number, for respondents who all have the same."""
@@ -98,24 +93,20 @@ class SampledMeans(Randomiser):
     def sample(self, answer: Ints, *, bits: Bits = SYSTEM) -> NDArray[Any]:
         people = answer.shape[0]
         reports = np.empty((people, self.m, 2), dtype=np.int64)
-        told = np.zeros(people, dtype=np.int64)
+        done = np.zeros(people, dtype=np.int64)
         for j, randomiser in enumerate(self.randomisers):
-            # Of the d - j numbers that are left, each set of m - told ones is equally likely.
-            chosen = np.flatnonzero(bits.below(self.d - j, people) < self.m - told)
-            reports[chosen, told[chosen], 0] = j
-            reports[chosen, told[chosen], 1] = randomiser.sample(answer[chosen, j], bits=bits)
-            told[chosen] += 1
+            # Of the d - j numbers that are left, each set of m - done numbers is equally likely.
+            chosen = np.flatnonzero(bits.below(self.d - j, people) < self.m - done)
+            reports[chosen, done[chosen], 0] = j
+            reports[chosen, done[chosen], 1] = randomiser.sample(answer[chosen, j], bits=bits)
+            done[chosen] += 1
         return reports
 
     def checked(self, reports: ArrayLike) -> NDArray[Any]:
         array = whole_numbers(reports, LARGEST_REPORT, (self.m, 2))
         which = array[:, :, 0]
         if np.any(which >= self.d) or np.any(np.diff(which, axis=1) <= 0):
-            raise InvalidData(
-                f"Each report must be about {self.m} different numbers of {self.d}, in order.",
-                "Anything else was not made by this randomiser, and would spoil the sums.",
-                "Check that the reports belong to this question, and refuse the batch if they do not.",
-            )
+            raise malformed(f"Each report must be about {self.m} different numbers of {self.d}, in order.")
         for j, randomiser in enumerate(self.randomisers):
             randomiser.checked(array[which == j][:, 1])
         return array
@@ -131,29 +122,27 @@ class SampledMeans(Randomiser):
             parts += [[mine.size], randomiser.tally(mine)]
         return np.concatenate(parts).astype(np.int64)
 
-    def _parts(self, sums: Ints) -> list[tuple[MeanRandomiser, int, Ints]]:
-        """For each number its randomiser, how many reported it, and its sums."""
-        found, start = [], 0
-        for randomiser in self.randomisers:
-            stop = start + 1 + randomiser.tallies
-            found.append((randomiser, int(sums[start]), sums[start + 1 : stop]))
-            start = stop
-        return found
+    def _parts(self, sums: Ints) -> list[tuple[int, Ints]]:
+        """For each number how many people reported it, and its sums."""
+        parts = np.split(sums, np.cumsum([1 + randomiser.tallies for randomiser in self.randomisers])[:-1])
+        return [(int(part[0]), part[1:]) for part in parts]
 
     def possible(self, people: int, sums: Ints) -> bool:
         parts = self._parts(sums)
-        counted = all(0 <= count <= people for _, count, _ in parts)
-        together = sum(count for _, count, _ in parts) == self.m * people
-        return counted and together and all(one.possible(count, mine) for one, count, mine in parts)
+        counted = all(0 <= count <= people for count, _ in parts)
+        together = sum(count for count, _ in parts) == self.m * people
+        each = zip(self.randomisers, parts, strict=True)
+        return counted and together and all(randomiser.possible(*part) for randomiser, part in each)
+
+    def _moments(self, aggregate: Aggregate) -> list[ReportMoments]:
+        """What the reports about each number say about those who made them."""
+        each = zip(self.randomisers, self._parts(aggregate.sums), strict=True)
+        return [randomiser.moments(Aggregate._of(randomiser, *part)) for randomiser, part in each]
 
     def estimated(self, aggregate: Aggregate) -> Release:
         found = []
-        for randomiser, count, sums in self._parts(aggregate.sums):
-            mine = Aggregate(randomiser)
-            mine.people, mine.sums = count, sums
-            told = randomiser.moments(mine)
+        for asked in self._moments(aggregate):
             # Those who did not report the number are estimated by those who did: sampling without replacement.
-            unasked = (1 - self.m / self.d) * (told.total - told.noise) if mine.people else 0.0
-            found.append(Moments(told.people, told.mean, told.noise + unasked, told.total))
-        uncertainty = MeanUncertainty.of(found, list(self.domain.domains))
-        return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names, layout=Layout("units"))
+            unasked = (1 - self.m / self.d) * (asked.total - asked.noise) if asked.people else 0.0
+            found.append(replace(asked, noise=asked.noise + unasked))
+        return self._means(aggregate, found)

@@ -18,13 +18,12 @@ from __future__ import annotations
 import math
 
 from flou.arrays import Ints
-from flou.local.numbers.distribution_randomiser import DistributionRandomiser
-from flou.local.numbers.window_distribution import WindowDistribution
+from flou.local.numbers.window_randomiser import WindowDistribution
 
 __all__ = ["SquareWave"]
 
 
-class SquareWave(WindowDistribution, DistributionRandomiser):
+class SquareWave(WindowDistribution):
     """The window starts at the answer's code; the reports' grid has w - 1 cells more than the answers'."""
 
     name = "square wave"

@@ -1,19 +1,25 @@
-"""Several numbers of one person, each on its own public grid."""
+"""Several numbers of one person, each on its own public grid, and what their randomisers share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Numbers
 from flou.errors import InvalidData, InvalidParameter
-from flou.local.numbers.scale import Scale, numbers_of
+from flou.local.aggregate import Aggregate
+from flou.local.certify import certified
+from flou.local.numbers.mean_randomiser import ReportMoments, UnbiasedMeanUncertainty
+from flou.local.numbers.number_randomiser import Scale, numbers_of
+from flou.local.randomiser import Randomiser
+from flou.parameters import Number, integer
+from flou.release import Layout, Release
 
-__all__ = ["Vector", "names_of"]
+__all__ = ["Vector", "VectorRandomiser"]
 
 
 class Vector:
@@ -65,13 +71,36 @@ class Vector:
         return {"type": "vector", "columns": [domain.to_dict() for domain in self.domains]}
 
 
-def names_of(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
-    """What the numbers are called: as told, or 0, 1, 2, ..."""
+class VectorRandomiser(Randomiser):
+    """``domains``: a list of intervals, integers or pairs of bounds; ``names``: what the numbers are called."""
+
+    proof = "local_numbers"
+    domain: Vector
+    _most: ClassVar[int]  # numbers
+
+    def __init__(
+        self, domains: Sequence[Scale], *, epsilon: Number, names: Sequence[str] | None = None, unit: str = "person"
+    ) -> None:
+        super().__init__(Vector(domains), epsilon=epsilon, unit=unit)
+        self.d = integer("the number of domains", len(self.domain.domains), 2, self._most)
+        self.names = _checked_names(names, self.d)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
+
+    def _means(self, aggregate: Aggregate, moments: list[ReportMoments]) -> Release:
+        """The means of all numbers, from the moments of their reports."""
+        uncertainty = UnbiasedMeanUncertainty.of(moments, list(self.domain.domains))
+        return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names, layout=Layout("units"))
+
+
+def _checked_names(names: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    """What the numbers are called; 0, 1, 2, ... by default."""
     found = tuple(map(str, range(count) if names is None else names))
     if len(found) != count or len(set(found)) != count:
         raise InvalidParameter(
             f"names must be {count} different names, one for each domain.",
-            "They say which mean is which.",
-            "Pass for example names=['age', 'income'], or none.",
+            "The names tell the means apart.",
+            "Pass for example names=['age', 'income'], or leave names out.",
         )
     return found

@@ -30,41 +30,22 @@ from flou.laws import Bernoulli
 from flou.laws.enclosure import affine, constant, exp_minus, quotient
 from flou.laws.tabulated import Tabulated
 from flou.local.aggregate import Aggregate
-from flou.local.certify import certified
-from flou.local.numbers.mean_randomiser import MeanUncertainty, Moments, nothing
-from flou.local.numbers.scale import Scale
-from flou.local.numbers.vector import Vector, names_of
-from flou.local.randomiser import Randomiser, whole_numbers
-from flou.parameters import Number, integer
-from flou.release import Layout, Release
+from flou.local.numbers.mean_randomiser import ReportMoments, nothing
+from flou.local.numbers.vector import VectorRandomiser
+from flou.local.randomiser import whole_numbers
+from flou.parameters import integer
+from flou.release import Release
 
 __all__ = ["VectorDuchi"]
 
-MOST_NUMBERS = 60
 MOST_TABULATED = 12
 
 
-class VectorDuchi(Randomiser):
+class VectorDuchi(VectorRandomiser):
     """``domains``: a list of intervals, integers or pairs of bounds; ``names``: what the numbers are called."""
 
     name = "vector Duchi"
-    proof = "local_numbers"
-    domain: Vector
-
-    def __init__(
-        self,
-        domains: Sequence[Scale],
-        *,
-        epsilon: Number,
-        names: Sequence[str] | None = None,
-        unit: str = "person",
-    ) -> None:
-        super().__init__(Vector(domains), epsilon=epsilon, unit=unit)
-        self.d = integer("the number of domains", len(self.domain.domains), 2, MOST_NUMBERS)
-        self.names = names_of(names, self.d)
-
-    def parameters(self) -> dict[str, Any]:
-        return {"epsilon": str(self.epsilon), "domain": self.domain.to_dict()}
+    _most = 60
 
     @property
     def _ahead(self) -> int:
@@ -146,6 +127,5 @@ class VectorDuchi(Randomiser):
         if people:
             means = [bound * ((2 * int(ones) - people) / people) for ones in aggregate.sums]
             totals = [bound**2 - min(mean**2, 1.0) for mean in means]
-            found = [Moments(people, mean, total, total) for mean, total in zip(means, totals, strict=True)]
-        uncertainty = MeanUncertainty.of(found, list(self.domain.domains))
-        return certified(self, aggregate, "means", uncertainty.centre, uncertainty, self.names, layout=Layout("units"))
+            found = [ReportMoments(people, mean, total, total) for mean, total in zip(means, totals, strict=True)]
+        return self._means(aggregate, found)

@@ -17,27 +17,21 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from flou.arrays import Ints
+from flou.arrays import Floats, Ints
 from flou.bits import SYSTEM, Bits
 from flou.laws.decide import CHUNK, coins
 from flou.laws.enclosure import Enclosure, affine, constant, exp_minus, quotient
 from flou.laws.piecewise import PiecewiseConstant
-from flou.local.randomiser import Randomiser, whole_numbers
+from flou.local.numbers.distribution_randomiser import DistributionRandomiser
+from flou.local.numbers.number_randomiser import NumberRandomiser
 
-__all__ = ["WindowRandomiser", "below_each"]
+__all__ = ["WindowDistribution", "WindowRandomiser", "below_each"]
 
 
-class WindowRandomiser(Randomiser):
+class WindowRandomiser(NumberRandomiser):
     """Reports 0..``cells`` - 1, of which those in the answer's window are e^``rate`` times as likely as the others."""
-
-    proof = "local_numbers"
-
-    @property
-    @abstractmethod
-    def cells(self) -> int:
-        """How many different reports there are; below 2^31."""
 
     @property
     def rate(self) -> Fraction:
@@ -72,12 +66,20 @@ class WindowRandomiser(Randomiser):
         return np.where(inside, start + drawn, elsewhere)
 
     def _share(self, length: int) -> Enclosure:
-        """The probability of a window with so many cells."""
+        """The probability of a window of ``length`` cells."""
         total = affine(exp_minus(self.rate), times=self.cells - length, plus=length)
         return quotient(constant(Fraction(length)), total)
 
-    def checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return whole_numbers(reports, self.cells - 1)
+
+class WindowDistribution(WindowRandomiser, DistributionRandomiser):
+    """Reports are cells of a grid, those of a window more likely than the others."""
+
+    def running(self, codes: Ints, ends: Ints) -> Floats:
+        start, stop = (end[:, None] for end in self.window(codes))
+        inside, b = np.clip(ends, start, stop) - start, math.exp(-self.rate)
+        total = (stop - start) + b * (self.cells - (stop - start))
+        found: Floats = (inside + b * (ends - inside)) / total
+        return found
 
 
 def below_each(limits: Ints, bits: Bits) -> Ints:

@@ -28,7 +28,7 @@ class Collection:
 
     @property
     def reports(self) -> int:
-        """How many reports were counted, over all questions."""
+        """The number of counted reports, over all questions."""
         return sum(aggregate.people for aggregate in self.aggregates.values())
 
     def add(self, reports: Mapping[str, Any]) -> Collection:
@@ -37,7 +37,7 @@ class Collection:
         if unknown:
             raise InvalidData(
                 "The batch has reports to a question that the survey does not ask.",
-                "They would have to be thrown away, and respondents would have paid for nothing.",
+                "These reports could not be used, although respondents have paid for them.",
                 "Check that respondents and collector use the same survey file.",
             )
         new = {name: Aggregate(self.survey.randomisers[name]).add(part) for name, part in reports.items()}
@@ -94,7 +94,7 @@ def reports_in(survey: Survey, batch: Any) -> dict[str, Any]:
     if not all(isinstance(part, list) and _whole(part) for part in lists.values()):
         raise InvalidData(
             "A batch has reports that are not whole numbers.",
-            "Anything else was not made by a randomiser.",
+            "Randomisers make whole numbers only.",
             "Send what flou survey randomise has written, unchanged.",
         )
     return dict(lists)

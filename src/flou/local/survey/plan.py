@@ -1,4 +1,4 @@
-"""What a survey will tell before anybody is asked: how far off its estimates will be, or how many people that takes.
+"""Plan a survey before anybody is asked: how large its errors will be, or how many people a given error needs.
 
 The error is half the width of a 95 % interval for the population, at the answers for which it is widest. A respondent
 who is asked one question of d counts for that question only.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from flou.local.categories.frequency_oracle import FrequencyOracle
 from flou.local.numbers.mean_randomiser import MeanRandomiser
-from flou.local.numbers.scale import ends
+from flou.local.numbers.number_randomiser import ends
 from flou.local.randomiser import Randomiser
 from flou.local.survey.survey import Survey
 from flou.parameters import Number, integer, number
@@ -23,7 +23,7 @@ QUANTILE = 1.959964  # of the normal law, for 95 %
 
 @dataclass(frozen=True)
 class Planned:
-    """One question of a plan; ``error`` and ``people`` are None where no formula tells them."""
+    """One question of a plan; ``error`` and ``people`` are None where there is no formula."""
 
     question: str
     statistic: str
@@ -34,7 +34,7 @@ class Planned:
 
 
 def plan_for_people(survey: Survey, people: int) -> list[Planned]:
-    """The error of each question when so many take part."""
+    """The error of each question when this number of people take part."""
     many = integer("people", people, 1, 2**40)
     found = []
     for name, randomiser in survey.randomisers.items():
@@ -46,7 +46,7 @@ def plan_for_people(survey: Survey, people: int) -> list[Planned]:
 
 
 def plan_for_error(survey: Survey, error: Number) -> list[Planned]:
-    """How many respondents each question takes for so small an error."""
+    """How many respondents each question needs for this error."""
     wanted = float(number("error", error))
     found = []
     for name, randomiser in survey.randomisers.items():
@@ -65,8 +65,8 @@ def _parts(survey: Survey) -> int:
 def widest_variance(randomiser: Randomiser) -> tuple[float | None, float | None]:
     """n times the variance around the population's value, of the estimate and of the mean of true answers.
 
-    Of a share it is r (1 - r) / (p - q)^2 with r, the probability of support, as close to 1/2 as it gets; of a mean
-    that of a report for answers at the two ends, half of them each, or for the worst single answer.
+    For a share it is r (1 - r) / (p - q)^2, where r, the probability of support, is as close to 1/2 as possible. For a
+    mean it is the variance of a report when half of the answers are at each end, or all are the worst answer.
     """
     if isinstance(randomiser, FrequencyOracle):
         r = min(max(0.5, randomiser.q), randomiser.p)

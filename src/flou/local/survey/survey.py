@@ -1,10 +1,11 @@
 """A randomised survey: public questions, one total epsilon a respondent, and reports that can be collected by anyone.
 
-A survey is a file that respondents, collectors and readers share. Each respondent answers one question, picked by a
-fair die of their own, with all of epsilon (``ask="one"``), or all questions with an equal part of it each
-(``ask="all"``). Asking one costs less accuracy: with d questions its variance is about d times that of a survey with
-one question, while that of parts of epsilon grows with d squared and more. Either way a respondent's whole set of
-answers costs epsilon: the question is picked without looking at the answers, and of the others nothing is said.
+A survey is a file that respondents, collectors and readers share. Each respondent answers one question, picked
+by their own fair die, with all of epsilon (``ask="one"``), or all questions with an equal part of it each
+(``ask="all"``). Asking one question is more accurate: with d questions its variance is about d times that of a
+survey with one question, while with parts of epsilon the variance grows with d squared or faster. Either way a
+respondent's whole set of answers costs epsilon: the question is picked without looking at the answers, and the report
+says nothing about the other answers.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Item:
         choice("statistic", stated, STATISTICS)
         if not (self.domain.discrete if stated == "shares" else self.domain.measured):
             raise InvalidParameter(
-                f"The statistic {stated!r} does not go with this type of answer.",
+                f"The statistic {stated!r} does not fit this type of answer.",
                 "Categories have shares; numbers have a mean or a distribution; whole numbers have all of them.",
                 "Change statistic, or the type of the question.",
             )
@@ -66,7 +67,7 @@ class Item:
         object.__setattr__(self, "statistic", stated)
 
     def randomiser(self, epsilon: Fraction) -> Randomiser:
-        """What a respondent's side runs."""
+        """The randomiser that runs on the respondent's side."""
         if self.statistic == "shares":
             return frequencies(self.domain, epsilon=epsilon, method=self.method)
         assert isinstance(self.domain, Numbers)  # see above: other domains have shares only
@@ -113,9 +114,9 @@ class Survey:
         settings = checked_table("survey", tables["survey"], required=("epsilon",), optional=("name", "ask"))
         items = {}
         for name, table in checked_table("questions", tables["questions"], optional=list(tables["questions"])).items():
-            told = dict(table) if isinstance(table, Mapping) else {}
-            chosen = {key: told.pop(key) for key in SETTINGS if key in told}
-            items[name] = Item(domain_from_dict(told, f"questions.{name}"), **chosen)
+            stated = dict(table) if isinstance(table, Mapping) else {}
+            chosen = {key: stated.pop(key) for key in SETTINGS if key in stated}
+            items[name] = Item(domain_from_dict(stated, f"questions.{name}"), **chosen)
         return cls(items, **settings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,20 +141,20 @@ class Survey:
 
     @cached_property
     def randomisers(self) -> dict[str, Randomiser]:
-        """One for each question, at what is left of epsilon for it."""
+        """The randomiser of each question, with the question's part of epsilon."""
         parts = 1 if self.ask == "one" else len(self.items)
         return {name: item.randomiser(Fraction(self.epsilon) / parts) for name, item in self.items.items()}
 
     @property
     def guarantee(self) -> PureDP:
-        """What one respondent pays in total, for all answers together."""
+        """What one respondent pays for all answers together."""
         return PureDP(self.epsilon, relation="substitute", unit="person")
 
     def randomise(self, answers: Any, *, bits: Bits = SYSTEM) -> Reports:
         """The reports of one respondent or of many: ``answers`` is any table with a column for each question.
 
-        An answer that is missing is randomised as the public value for missing ones: even that somebody did not
-        answer stays hidden.
+        A missing answer is randomised as the public value for missing answers. So it stays hidden that somebody did not
+        answer.
         """
         parts: dict[str, list[NDArray[Any]]] = {name: [] for name in self.items}
         wanted = [Code(name, item.domain) for name, item in self.items.items()]

@@ -1,8 +1,8 @@
-"""Rows written as they come, under another name until all of them are there.
+"""The file of a sanitised table: rows are written as they come, under a temporary name until the file is complete.
 
-A file appears whole or not at all: it is written beside its place, and renamed at the end. CSV files are read back by
-flou with the same schema, and by everybody else: a header, commas, "..." around what needs it, true and false. Parquet
-files are made from such a text by DuckDB, with types from the schema.
+A file appears whole or not at all: it is written in the same folder, and renamed at the end. CSV files have a header,
+commas, quotes where a text needs them, and true and false. flou reads them back with the same schema, and other
+software can read them too. Parquet files are made by DuckDB from a CSV file, with types from the schema.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ TYPES: dict[type, str] = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE"}
 
 
 def checked_path(out: str | os.PathLike[str], source: Any) -> Path:
-    """A file that can be written, and that is not the one that is read."""
+    """The path of a file that can be written, and that is not the source."""
     path = Path(out)
     if path.suffix.lower() not in ENDINGS:
         raise _refused(path, f"end in {' or '.join(ENDINGS)}")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK) or path.is_dir():
         raise _refused(path, "be a file in a folder that can be written to")
     if isinstance(source, str | os.PathLike) and path.exists() and os.path.exists(source) and path.samefile(source):
-        raise _refused(path, "be another file than the one that is read")
+        raise _refused(path, "be a different file than the source")
     return path
 
 
 @contextlib.contextmanager
 def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Callable[[Mapping[str, Ints]], None]]:
-    """A function that takes the codes of the next rows; the file is there when the block ends well."""
+    """A function that writes the codes of the next rows; the file appears when the block ends without an error."""
     texts = {name: _texts(domain) for name, domain in columns.items()}
     with contextlib.ExitStack() as stack:
         text = _beside(path, stack)
@@ -66,7 +66,7 @@ def written(path: Path, columns: Mapping[str, Domain]) -> Iterator[Callable[[Map
 
 
 def _beside(path: Path, stack: contextlib.ExitStack) -> Path:
-    """A new file in the same folder, which is gone in the end whatever happens."""
+    """A new file in the same folder, which is removed at the end whatever happens."""
     found = path.with_name(f".{path.name}.{SYSTEM.take(8).tobytes().hex()}.part")
     try:
         found.open("x").close()
@@ -77,7 +77,7 @@ def _beside(path: Path, stack: contextlib.ExitStack) -> Path:
 
 
 def _texts(domain: Domain) -> Callable[[Ints], list[str]]:
-    """What stands in a file for codes; of small domains every text is made once, because that takes longest."""
+    """The texts that stand for codes in a file; for small domains each text is made only once, because this is slow."""
     if domain.size > MOST_TEXTS:
         return lambda codes: _listed(domain, codes)
     known = np.array(_listed(domain, np.arange(domain.size)), dtype=object)
@@ -89,7 +89,7 @@ def _listed(domain: Domain, codes: Ints) -> list[str]:
 
 
 def _quoted(value: object) -> str:
-    """A cell: numbers as Python prints them, true and false, texts in quotes where they need them."""
+    """A cell as text: numbers as Python prints them, true and false, texts in quotes where they need them."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
@@ -108,15 +108,15 @@ def _parquet(text: Path, out: Path, columns: Mapping[str, Domain]) -> Path:
     kept = "" if not texts else f", force_not_null=[{', '.join(map(literal, texts))}]"
     with quiet("duckdb"), duckdb.connect() as connection:
         source = f"SELECT * FROM read_csv({literal(str(text))}, {options}{kept}, parallel=false)"
-        connection.execute("SET threads = 1")  # each would keep rows of its own in memory
+        connection.execute("SET threads = 1")  # each thread would keep rows of its own in memory
         connection.execute(f"COPY ({source}) TO {literal(str(out))} (FORMAT parquet)")
     return out
 
 
 def _type(domain: Domain) -> str:
-    """What a column of this domain is in a file that has types: that of its values, if they have one."""
-    one = domain.decode([0])
-    listed = domain.decode(np.arange(domain.size)) if one.dtype.kind == "O" else one
+    """The type of a column in a Parquet file: the type of its values if they share one, otherwise text."""
+    first = domain.decode([0])
+    listed = domain.decode(np.arange(domain.size)) if first.dtype.kind == "O" else first
     kinds = {type(value) for value in listed.tolist()}
     return TYPES.get(kinds.pop(), "VARCHAR") if len(kinds) == 1 else "VARCHAR"
 
@@ -124,6 +124,6 @@ def _type(domain: Domain) -> str:
 def _refused(path: Path, must: str) -> InvalidParameter:
     return InvalidParameter(
         f"out must {must}, got {shown(str(path))}.",
-        "The sanitised rows are written there at the end, as one whole file.",
+        "The sanitised rows are written to this file, which appears once it is complete.",
         'Pass a path such as out="sanitised.csv" or out="sanitised.parquet".',
     )

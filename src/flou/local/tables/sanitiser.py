@@ -2,15 +2,15 @@
 
 Law        numbers follow the randomiser of ``method`` (clamped window, bounded Laplace or staircase), categories and
            yes-or-no columns GRR; all columns are drawn independently. A number on a grid of more than 2^16 codes is
-           randomised on a coarser one, and is then uniform within the coarse cell
+           randomised on a coarser grid, and is then uniform within the coarse cell
 Guarantee  ``budget="total"``: epsilon-DP for all columns and all rows of one person together. ``budget="per-column"``:
            epsilon for each column of each row, so that a person pays epsilon times columns times rows
 Why        the cells of a person are randomised independently, so the log-ratios of their laws add up
-Error      every value is far from the truth: a sanitised table is for software that wants rows. Estimates from reports
-           (``frequencies``, ``mean_of``, ``Survey``, ``NaiveBayes``) cost the same and err less
+Error      every value is far from the truth: a sanitised table is for software that needs rows. Estimates from reports
+           (``frequencies``, ``mean_of``, ``Survey``, ``NaiveBayes``) cost the same and are more accurate
 Numerics   exact: each randomiser's own, and uniform integers
 Limits     that a person is in the table, how many rows there are, and their order are not hidden
-Source     document 002, with public bounds, mechanisms that keep their epsilon, and a total that is told
+Source     document 002, with public bounds, mechanisms that keep their epsilon, and a stated total
 Proof      docs/explanation/proofs/local_numbers.md, docs/explanation/proofs/randomised_response.md
 """
 
@@ -38,7 +38,7 @@ from flou.local.numbers.window_randomiser import below_each
 from flou.local.randomiser import Randomiser
 from flou.parameters import Number, choice, number
 
-__all__ = ["Cell", "Codes", "Sanitiser"]
+__all__ = ["Codes", "ColumnRandomiser", "Sanitiser"]
 
 Budget: TypeAlias = Literal["total", "per-column"]
 Method: TypeAlias = Literal["window", "laplace", "staircase"]
@@ -54,21 +54,21 @@ MOST_CODES = 2**31
 
 
 @dataclass(frozen=True)
-class Cell:
-    """How one column is randomised: its codes, ``merged`` at a time, by a randomiser of the coarse codes."""
+class ColumnRandomiser:
+    """Randomises one column: ``merged`` neighbouring codes form one coarse code, which ``randomiser`` randomises."""
 
     domain: Domain
     randomiser: Randomiser
     merged: int = 1
 
     @classmethod
-    def of(cls, domain: Domain, epsilon: Fraction, method: str, unit: str) -> Cell:
+    def of(cls, domain: Domain, epsilon: Fraction, method: str, unit: str) -> ColumnRandomiser:
         if not isinstance(domain, Numbers) or not domain.measured:
             return cls(domain, GRR(domain, epsilon=epsilon, unit=unit))
         if domain.size > MOST_CODES:
             raise InvalidParameter(
-                f"The grid has {domain.size} codes, and at most 2^31 can be randomised.",
-                "Values are moved over the whole grid, so that a finer one tells nothing more.",
+                f"The grid has {domain.size} codes, but at most 2^31 codes can be randomised.",
+                "The noise moves values over the whole grid, so a finer grid adds no information.",
                 "Declare a coarser step, or fewer cells.",
             )
         merged = -(-domain.size // MOST_CELLS)
@@ -120,12 +120,12 @@ class Sanitiser:
         return PureDP(self.share * self.parts, relation="substitute", unit=self.schema.unit or "person")
 
     @cached_property
-    def cells(self) -> dict[str, Cell]:
+    def cells(self) -> dict[str, ColumnRandomiser]:
         """How each column is randomised."""
         found = {}
         for name, domain in self.schema.columns.items():
             try:
-                found[name] = Cell.of(domain, self.share, self.method, self.guarantee.unit)
+                found[name] = ColumnRandomiser.of(domain, self.share, self.method, self.guarantee.unit)
             except InvalidParameter as error:
                 raise InvalidParameter(f"Column {name!r}: {error.what}", error.why, error.do) from None
         return found
@@ -136,7 +136,7 @@ class Sanitiser:
         return {name: cell.randomiser for name, cell in self.cells.items()}
 
     def sample(self, codes: Mapping[str, Ints], *, bits: Bits = SYSTEM) -> Codes:
-        """Random codes instead of the codes of some rows, column by column in the order of the schema."""
+        """A random code for each code, column by column in the order of the schema."""
         return {name: cell.sample(codes[name], bits) for name, cell in self.cells.items()}
 
     def in_words(self) -> str:

@@ -15,7 +15,7 @@ from flou.joint.agreement.plan import Plan
 from flou.joint.agreement.plan_words import plan_facts
 from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.likelihood.likelihood import MaximumLikelihood
-from flou.joint.estimators.registry import ESTIMATORS
+from flou.joint.estimators.program import ESTIMATORS
 from flou.joint.session.simulate import simulate
 from flou.joint.transport.tls import server_context
 

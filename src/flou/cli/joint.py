@@ -244,8 +244,7 @@ def _split(path: Path, program: Program, parties: int, schema: Path | None, wher
     import numpy as np
 
     from flou.domain import Schema
-    from flou.joint.estimators.party_rows import PartyRows
-    from flou.joint.estimators.reading import Reading
+    from flou.joint.estimators.party_rows import PartyRows, Reading
     from flou.parameters import integer
 
     integer("parties", parties, 3, 1000)

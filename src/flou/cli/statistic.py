@@ -47,7 +47,7 @@ def statistic(
     settings: Sequence[str] | None,
 ) -> Program:
     """The statistic that is meant; what it does not know, or lacks, is refused by name."""
-    from flou.joint.estimators.registry import program_type
+    from flou.joint.estimators.program import program_type
 
     kind = program_type(estimator)
     known = inspect.signature(kind).parameters

@@ -15,13 +15,12 @@ import pytest
 from flou.errors import FlouError, InvalidData
 from flou.joint.estimators.distribution.distribution import Histogram
 from flou.joint.estimators.linear.linear import LinearRegression
-from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.estimators.private.histogram import PrivateHistogram
 from flou.joint.estimators.private.linear import PrivateLinearRegression
 from flou.joint.estimators.private.logistic import PrivateLogisticRegression
 from flou.joint.estimators.private.quantiles import PrivateQuantiles
 from flou.joint.estimators.private.row_by_row import RowByRow
-from flou.joint.estimators.reading import Reading
 from flou.joint.session.simulate import simulate
 from joint.every_program import SCHEMA, planned, table
 

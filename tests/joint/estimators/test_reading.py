@@ -14,10 +14,9 @@ import flou.joint
 from flou.errors import InvalidData, InvalidParameter, ProtocolError
 from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.linear.linear import LinearRegression
-from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.estimators.private.row_by_row import RowByRow
-from flou.joint.estimators.reading import Reading
-from flou.joint.estimators.registry import ESTIMATORS
+from flou.joint.estimators.program import ESTIMATORS
 from flou.joint.session.party import PartySession
 from flou.joint.session.simulate import simulate
 from flou.summaries.array.rows import ArrayRows
@@ -169,11 +168,11 @@ def test_rows_of_another_plan_are_refused():
 
 
 def test_rows_have_one_door():
-    """Two files of joint statistics know engines at all: the reading, and the rows that obey it."""
+    """One file of joint statistics knows engines at all: the rows, and the reading that they obey."""
     folder = pathlib.Path(flou.joint.__file__).parent
     known = {
         path.name
         for path in folder.rglob("*.py")
         if re.search(r"flou(\.| import )summaries", path.read_text(encoding="utf-8"))
     }
-    assert known == {"party_rows.py", "reading.py"}
+    assert known == {"party_rows.py"}

@@ -20,8 +20,7 @@ from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.keys import check_keys
-from flou.joint.round.messages import Message, bitmap, malformed, unsigned
-from flou.joint.round.relay import Messages, Replies, near, table
+from flou.joint.round.messages import Message, Messages, Replies, bitmap, malformed, near, table, unsigned
 from flou.joint.round.setting import Ahead
 from flou.joint.round.sharing import check_sealed, meant_for
 from flou.joint.session.conclusion import concluded, confirmations, next_ask

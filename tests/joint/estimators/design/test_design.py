@@ -11,8 +11,7 @@ from formulaic import model_matrix
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.reading import Reading
+from flou.joint.estimators.party_rows import PartyRows, Reading
 
 SCHEMA = Schema(
     {

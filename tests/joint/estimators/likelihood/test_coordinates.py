@@ -9,8 +9,7 @@ import pytest
 
 from flou import Categories, Schema
 from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.likelihood.coordinates import Coordinates
-from flou.joint.estimators.likelihood.raw_moments import RawMoments
+from flou.joint.estimators.likelihood.coordinates import Coordinates, RawMoments
 
 MADE = np.random.default_rng(5)
 FAR = np.column_stack(

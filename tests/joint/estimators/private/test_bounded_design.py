@@ -8,8 +8,7 @@ import pytest
 from flou import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.private.bounded_design import BoundedDesign
-from flou.joint.estimators.private.unit_scale import UnitScale
+from flou.joint.estimators.private.bounded_design import BoundedDesign, UnitScale
 
 SCHEMA = {
     "y": Interval(-1, 1),

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.estimators.private.row_by_row import MISSING, Levels, RowByRow, read_numbers
-from flou.joint.estimators.reading import Reading
 
 X = Reading(("x",))
 CELLS = ["1", "2.5", "true", "abc", " 3 ", "1e2", "nan", "inf", "", "x1", "FALSE", "-0"]

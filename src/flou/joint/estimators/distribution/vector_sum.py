@@ -18,7 +18,6 @@ from flou.errors import InvalidData
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
 from flou.parameters import integer
 
 __all__ = ["VectorSum", "VectorSumFit"]
@@ -32,7 +31,6 @@ class VectorSumFit(Fit):
     exact: tuple[int, ...]  # in units of 2^-fraction
 
 
-@registered
 @dataclass(frozen=True)
 class VectorSum(Program):
     """The sum over the parties of one column, row by row; every party has the same number of rows."""

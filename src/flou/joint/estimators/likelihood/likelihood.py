@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,22 +31,55 @@ from flou.arrays import Floats
 from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
+from flou.joint.estimators.coefficients import Asymptotic
 from flou.joint.estimators.design.design import Design
 from flou.joint.estimators.likelihood.cholesky import Cholesky
-from flou.joint.estimators.likelihood.coordinates import Coordinates
-from flou.joint.estimators.likelihood.likelihood_fit import LikelihoodFit
+from flou.joint.estimators.likelihood.coordinates import MOMENT_WORDS, Coordinates, RawMoments, moment_columns
 from flou.joint.estimators.likelihood.likelihood_model import model_of
 from flou.joint.estimators.likelihood.likelihood_point import WORDS, LikelihoodPoint, length, words
-from flou.joint.estimators.likelihood.logistic_start import moment_columns
 from flou.joint.estimators.likelihood.newton import Walk, walk
-from flou.joint.estimators.likelihood.raw_moments import WORDS as MOMENT_WORDS
-from flou.joint.estimators.likelihood.raw_moments import RawMoments
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import choice, integer, is_number, shown
 
-__all__ = ["MaximumLikelihood"]
+__all__ = ["LikelihoodFit", "MaximumLikelihood"]
+
+UNFINISHED = "The walk did not arrive within the agreed rounds: the numbers are not those of a maximum."
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LikelihoodFit(Asymptotic):
+    """Parameters, their covariance, and the likelihood."""
+
+    model: str
+    response: str
+    method: str  # "newton" or "bhhh"
+    cov_type: str
+
+    @property
+    def message(self) -> str:
+        """Why the numbers cannot be used; empty where they can."""
+        return "" if self.converged else UNFINISHED
+
+    def table(self) -> SummaryTable:
+        left = [
+            ("Dep. Variable", self.response),
+            ("Model", self.model),
+            ("Method", f"MLE ({self.method})"),
+            ("converged", str(self.converged)),
+            ("Covariance Type", self.cov_type),
+        ]
+        right = [
+            ("No. Observations", str(self.nobs)),
+            ("Df Residuals", str(self.df_resid)),
+            ("Log-Likelihood", f"{self.llf:.5g}"),
+            ("AIC", decimal(self.aic, 1)),
+            ("BIC", decimal(self.bic, 1)),
+        ]
+        notes = [self.message] if self.message else []
+        facts = self.provenance_facts(self.nobs)
+        return SummaryTable("Maximum Likelihood Results", left, right, self.heads, self.lines(), facts, notes)
 
 
 ROUNDS = 50
@@ -54,7 +88,6 @@ TERMS = ("model", "source", "formula", "schema", "columns", "parameters", "start
 CHOICES = ("method", "covariance", "max_rounds")
 
 
-@registered
 class MaximumLikelihood(Program):
     """Parameters that make the rows of all parties most likely."""
 
@@ -164,9 +197,7 @@ class MaximumLikelihood(Program):
     def words(self, ask: Ask, rows: PartyRows) -> list[int]:
         if ask.step == "moments":
             assert self.design is not None
-            skipped = int(self.design.has_intercept)
-            parts = (self.design.matrix(batch) for batch in rows.batches(self.columns))
-            return RawMoments.of(self.moved, False, (np.column_stack([X[:, skipped:], y]) for X, y in parts)).words()
+            return RawMoments.of_design(self.design, False, map(self.design.matrix, rows.batches(self.columns))).words()
         coordinates = Coordinates.from_parameters(ask.parameters)
         at, products = np.array(ask.parameters["theta"]), bool(ask.parameters["products"])
         slopes = np.ones(len(at)) if self.design is not None else np.ldexp(1.0, -np.array(coordinates.exponent))

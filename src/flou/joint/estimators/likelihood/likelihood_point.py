@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
+from flou.joint.estimators.likelihood.cholesky import symmetric
 from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 from flou.joint.estimators.likelihood.likelihood_model import LikelihoodModel
 from flou.joint.estimators.likelihood.newton import Point
@@ -107,12 +108,5 @@ class LikelihoodPoint:
         size, triangle = len(at), len(at) * (len(at) + 1) // 2
         value = float(numbers[2]) if past.sums[0] == 0 else -math.inf
         score, curved, outer = np.split(numbers[3:], [size, size + triangle])
-        point = Point(at, value, score, _full(curved, size), past.parties)
-        return cls(point, int(numbers[1]), _full(outer, size) if len(outer) else None)
-
-
-def _full(triangle: Floats, size: int) -> Floats:
-    upper = np.zeros((size, size))
-    upper[np.triu_indices(size)] = triangle
-    full: Floats = upper + np.triu(upper, 1).T
-    return full
+        point = Point(at, value, score, symmetric(curved, size), past.parties)
+        return cls(point, int(numbers[1]), symmetric(outer, size) if len(outer) else None)

@@ -9,10 +9,9 @@ import numpy as np
 
 from flou.arrays import Floats
 from flou.errors import InvalidParameter
+from flou.joint.estimators.coefficients import Asymptotic
 from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.design.predict import predicted
-from flou.joint.estimators.likelihood.asymptotic import Asymptotic
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 
 __all__ = ["LogisticFit"]
 
@@ -69,7 +68,7 @@ class LogisticFit(Asymptotic):
 
     def predict(self, frame: Any) -> Floats:
         """The probability of a 1 for each row; not a number where a regressor is missing."""
-        return _probability(predicted(self.design, self.kept, self.params, frame))
+        return _probability(self.design.predicted(self.kept, self.params, frame))
 
     def marginal_effects(self) -> tuple[Floats, Floats]:
         """How the probability changes with each column of the matrix at the mean of all rows, and the standard errors.
@@ -108,7 +107,7 @@ class LogisticFit(Asymptotic):
         ]
         notes = [f"No row has {', '.join(self.empty)}."] if self.empty else []
         notes += [self.message] if self.message else []
-        facts = provenance_facts(self.provenance, self.nobs)
+        facts = self.provenance_facts(self.nobs)
         return SummaryTable("Logit Regression Results", left, right, self.heads, self.lines(), facts, notes)
 
 

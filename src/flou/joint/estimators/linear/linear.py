@@ -33,7 +33,6 @@ from flou.joint.estimators.linear.linear_fit import LinearFit
 from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.party_rows import Batch, PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
 from flou.parameters import choice
 
 __all__ = ["COVARIANCES", "LinearRegression"]
@@ -45,7 +44,6 @@ EXTRA = 192  # fractional bits of sums around a party's means
 TOLERANCE = 1 << 128  # of a sum of squares that may be nothing but their rounding
 
 
-@registered
 class LinearRegression(Program):
     """Least squares, as one Gram matrix over all parties."""
 

@@ -14,11 +14,10 @@ from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.joint.estimators.coefficients import Coefficients
 from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.design.predict import predicted
 from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.linear.penalised import PenalisedFit, elastic_net, ridge
 from flou.joint.estimators.linear.robust import correction
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import Number
 
 __all__ = ["LinearFit"]
@@ -174,7 +173,7 @@ class LinearFit(Coefficients):
                 "The level of each party was never opened.",
                 "Add frame @ params to a level of your own, or fit without fixed_effects.",
             )
-        return predicted(self.design, self.sums.kept, self.params, frame)
+        return self.design.predicted(self.sums.kept, self.params, frame)
 
     def ridge(self, alpha: Number) -> PenalisedFit:
         """Least squares plus ``alpha`` times the sum of squares of the coefficients, from the same sums."""
@@ -218,6 +217,6 @@ class LinearFit(Coefficients):
             right,
             self.heads,
             self.lines(),
-            provenance_facts(self.provenance, self.nobs),
+            self.provenance_facts(self.nobs),
             notes,
         )

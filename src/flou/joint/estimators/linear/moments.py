@@ -23,18 +23,16 @@ from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column
 from flou.joint.estimators.design.design import checked_schema
 from flou.joint.estimators.design.expression import Expression
+from flou.joint.estimators.fit import TabledFit
 from flou.joint.estimators.linear.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
-from flou.joint.estimators.tabled_fit import TabledFit
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import Number, open_probability, shown
 
 __all__ = ["Moments", "MomentsFit"]
 
 
-@registered
 class Moments(Program):
     """The first two moments of some columns, over the rows that are complete in all of them."""
 
@@ -176,5 +174,5 @@ class MomentsFit(TabledFit):
             for name, values in self.to_dict().items()
         ]
         heads = ("mean", "std err", "std dev", "[0.025", "0.975]")
-        facts = provenance_facts(self.provenance, self.nobs)
+        facts = self.provenance_facts(self.nobs)
         return SummaryTable("Moments", [("No. Observations", str(self.nobs))], [], heads, rows, facts)

@@ -23,11 +23,10 @@ import numpy as np
 from flou.arrays import Floats
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.design.predict import predicted
+from flou.joint.estimators.fit import TabledFit
 from flou.joint.estimators.linear.exact_solve import Dependent, orthogonalised
 from flou.joint.estimators.linear.linear_sums import LinearSums
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
-from flou.joint.estimators.tabled_fit import TabledFit
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import Number, exact, is_number, probability, shown
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class PenalisedFit(TabledFit):
                 "The level of each party was never opened.",
                 "Add frame @ params to a level of your own, or fit without fixed_effects.",
             )
-        return predicted(self.design, range(len(self.names)), self.params, frame)
+        return self.design.predicted(range(len(self.names)), self.params, frame)
 
     def to_dict(self) -> dict[str, float]:
         return dict(zip(self.names, map(float, self.params), strict=True))
@@ -76,7 +75,7 @@ class PenalisedFit(TabledFit):
         left = [("Dep. Variable", self.design.response), ("No. Observations", str(self.nobs))]
         right = [("alpha", f"{self.alpha:g}"), ("l1_ratio", f"{self.l1_ratio:g}")]
         rows = [[name, decimal(float(value), 4)] for name, value in zip(self.names, self.params, strict=True)]
-        facts = provenance_facts(self.provenance, self.nobs)
+        facts = self.provenance_facts(self.nobs)
         return SummaryTable(f"{kind} Regression Results", left, right, ("coef",), rows, facts)
 
 

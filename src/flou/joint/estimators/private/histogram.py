@@ -3,8 +3,8 @@
 Opened     the counts of ``distribution.py``, those below and above the edges, or of no category, among them, each with
            the noise of all parties
 Guarantee  of the noise of ``honest`` parties on counts of which one row moves one by 1 (two, where a row is replaced)
-Error      the law of all parties' noise (``total_noise.py``): an opened count less its central interval holds the count
-           of the rows
+Error      the law of all parties' noise (``NoiseShare.total_reach``): an opened count less its central interval holds
+           the count of the rows
 Left out   rows with a missing value; each row is read by itself, see ``row_by_row.py``
 Proof      docs/explanation/proofs/joint-noise.md
 """
@@ -22,17 +22,14 @@ from numpy.typing import NDArray
 from flou.arrays import Ints
 from flou.domain.table import checked_table
 from flou.guarantee import Guarantee
-from flou.joint.estimators.distribution.distribution import Category, Histogram
-from flou.joint.estimators.distribution.distribution_fit import HistogramFit
+from flou.joint.estimators.distribution.distribution import Category, Histogram, HistogramFit
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity
 from flou.joint.estimators.private.private_fit import guarantee_note
 from flou.joint.estimators.private.row_by_row import Levels, RowByRow
-from flou.joint.estimators.private.total_noise import TotalNoise
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
-from flou.joint.estimators.summary_table import SummaryTable, provenance_facts
+from flou.joint.estimators.summary_table import SummaryTable
 from flou.joint.masking.noise import NoiseShare
 from flou.parameters import Number, Relation
 
@@ -74,14 +71,14 @@ class PrivateHistogramFit(Fit):
     @property
     def standard_error(self) -> float:
         """Of each count."""
-        return float(np.sqrt(TotalNoise(self.share, self.parties).variance))
+        return float(np.sqrt(self.share.total(self.parties)))
 
     def conf_int(self, level: Number = 0.95) -> Ints:
         """Where the number of rows in each bin lies, each with this level: pairs of whole numbers, none below 0."""
         return self._around(self.counts, level)
 
     def _around(self, counts: Sequence[int], level: Number) -> Ints:
-        reach, middle = TotalNoise(self.share, self.parties).reach(level), np.array(counts, dtype=np.int64)
+        reach, middle = self.share.total_reach(self.parties, level), np.array(counts, dtype=np.int64)
         return np.maximum(np.column_stack([middle - reach, middle + reach]), 0)
 
     def nonnegative(self) -> HistogramFit:
@@ -103,11 +100,10 @@ class PrivateHistogramFit(Fit):
         right = [("No. Observations", f"{self.n} (noisy)"), ("Std. Error", f"{self.standard_error:.3g}")]
         heads = ("rows", "share", "[0.025", "0.975]")
         notes = [guarantee_note(self.guarantee, self.share, self.parties)]
-        known = provenance_facts(self.provenance, max(self.n, 0))
+        known = self.provenance_facts(max(self.n, 0))
         return SummaryTable("Private histogram", left, right, heads, lines, known, notes).text()
 
 
-@registered
 class PrivateHistogram(Program):
     """How many rows fall into each bin, or have each of the public categories, with noise."""
 

@@ -3,8 +3,8 @@
 Rounds     one
 Opened     the k (k + 1)/2 sums of products of k columns, the regressors with their intercept and the response, each
            with the noise of all parties; without an intercept also the number of rows
-Guarantee  of the noise of ``honest`` parties on words that one row moves as far as ``gram_words.py`` says
-Error      ``noisy_gram.py``: standard errors contain the noise of all parties that took part
+Guarantee  of the noise of ``honest`` parties on words that one row moves as far as ``gram.py`` says
+Error      ``gram.py``: standard errors contain the noise of all parties that took part
 Clamped    values are moved into their bounds, and coefficients are those of the clamped columns; ``bounded_design.py``
            says which rows are left out. With ``norm`` R, rows that are longer than R, in units in which bounds are -1
            and 1 (the intercept is 1), are shrunk, the intercept with them: they weigh less, by the square. The noise
@@ -29,14 +29,11 @@ from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.private.bounded_design import BoundedDesign
-from flou.joint.estimators.private.gram_words import FINEST, GramWords
-from flou.joint.estimators.private.noisy_gram import NoisyGram
+from flou.joint.estimators.private.bounded_design import BoundedDesign, UnitScale
+from flou.joint.estimators.private.gram import FINEST, GramWords, NoisyGram
 from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms
 from flou.joint.estimators.private.private_fit import PrivateCoefficients
-from flou.joint.estimators.private.unit_scale import UnitScale
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
 from flou.joint.estimators.summary_table import decimal
 from flou.parameters import Number, Relation, is_number, shown
 
@@ -63,7 +60,6 @@ class PrivateLinearFit(PrivateCoefficients):
         return [("Scale", decimal(self.scale, 4))]
 
 
-@registered
 class PrivateLinearRegression(Program):
     """Least squares from one noisy Gram matrix over all parties."""
 

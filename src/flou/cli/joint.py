@@ -167,7 +167,7 @@ def simulate(
     dropouts: Dropouts = None,
     json_out: Json = None,
 ) -> None:
-    from flou.joint.session.simulate import simulate as simulated
+    from flou.joint.simulation import simulated
 
     run_models(models)
     paths = [*data, *(more or ())]

@@ -51,13 +51,13 @@ def test_facts_of_unequal_number_stand_side_by_side():
 
 def test_provenance_and_notes_come_last():
     names = tuple(f"party number {k}" for k in range(50))
-    told = Fit(provenance=Provenance(names, 2, 10, "0" * 64, None)).provenance_facts(1000)
+    told = Fit(provenance=Provenance(names, 2, 10, "0" * 64, None))._provenance_facts(1000)
     text = table(provenance=told, notes=("one", "two")).text()
     assert "50 (party number 0, party number 1," in text
     assert "10 scalars (100.0 rows per scalar)" in text
     assert text.splitlines()[-2:] == ["[1] one", "[2] two"]
     assert max(map(len, text.splitlines())) == 78
-    assert Fit().provenance_facts(5) == []
+    assert Fit()._provenance_facts(5) == []
 
 
 def test_html_escapes_what_people_name():

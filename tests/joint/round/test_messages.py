@@ -1,4 +1,4 @@
-"""Messages, sets of parties, and trees of hashes: read as they were written, and nothing else is read."""
+"""Messages and sets of parties: read as they were written, and nothing else is read."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Recorder:
     """One party's side of an honest session, to be played again: what it sent, and what it was told."""
 
     def __init__(self, plan: Plan, integers: Sequence[Sequence[int]], seed: int = 1) -> None:
-        from flou.joint.session.simulate import converse
+        from flou.joint.simulation import converse
 
         self.plan, self.integers, self.seed = plan, integers, seed
         self.coordinator = CoordinatorSession(plan)

@@ -16,8 +16,8 @@ from flou.joint.round.record import record_hash
 from flou.joint.session import coordinator as coordinating
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import converse
 from flou.joint.session.transcript import verified
+from flou.joint.simulation import converse
 from joint.session.sessions import ANY, Given, Integers, given_away
 
 M = 104

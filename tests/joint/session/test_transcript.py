@@ -13,8 +13,8 @@ from flou.joint.agreement.identity import Identity
 from flou.joint.estimators import program
 from flou.joint.round.messages import Message, signed
 from flou.joint.session.coordinator import CoordinatorSession
-from flou.joint.session.simulate import converse
 from flou.joint.session.transcript import verified
+from flou.joint.simulation import converse
 from joint.session.sessions import IDENTITIES, Integers, lie, parties, plain, plan_for, total
 
 ROUNDS = 2

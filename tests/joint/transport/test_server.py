@@ -17,7 +17,7 @@ from flou.joint.round.messages import Message, signed
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import converse
+from flou.joint.simulation import converse
 from flou.joint.transport import http, server, steps, wire
 from flou.joint.transport.client import attend, fetched_plan
 from flou.joint.transport.http import request

@@ -23,8 +23,7 @@ from flou.joint.agreement.plan_words import plan_facts, rows_fact
 from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.estimators.program import Ask, Program, program_of
 from flou.joint.masking.bounds import Proof, width_for
-from flou.joint.masking.graph import DENSE
-from flou.joint.masking.resilience import Resilience, resilience
+from flou.joint.masking.graph import DENSE, Resilience, resilience
 from flou.parameters import choice, integer
 
 __all__ = ["Plan"]

@@ -16,6 +16,9 @@ from flou.parameters import Number, open_probability
 __all__ = ["Asymptotic", "Coefficients"]
 
 
+UNFINISHED = "The search did not reach the maximum within the agreed rounds: the numbers are not those of the maximum."
+
+
 class Coefficients(TabledFit):
     """Estimates that are normal in large samples; with another law, override ``_below`` and ``_quantile``."""
 
@@ -102,6 +105,11 @@ class Asymptotic(Coefficients):
     nobs: int
     llf: float
     converged: bool
+
+    @property
+    def message(self) -> str:
+        """Why the numbers cannot be used; empty where they can."""
+        return "" if self.converged else UNFINISHED
 
     @property
     def df_resid(self) -> int:

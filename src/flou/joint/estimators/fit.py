@@ -47,7 +47,7 @@ class Fit:
     def with_provenance(self: F, provenance: Provenance) -> F:
         return dataclasses.replace(self, provenance=provenance)
 
-    def provenance_facts(self, rows: int) -> list[tuple[str, str]]:
+    def _provenance_facts(self, rows: int) -> list[tuple[str, str]]:
         """Who took part, what was opened and what it cost; nothing where the provenance is not known."""
         known = self.provenance
         if known is None:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from flou.domain import Schema
+from flou.domain.table import checked_table
 from flou.errors import ProtocolError
 from flou.guarantee import Guarantee
 from flou.joint.estimators.party_rows import PartyRows, Reading
@@ -103,6 +104,8 @@ class Program(ABC):
     """A statistic of the rows of several parties, as rounds of sums."""
 
     estimator: ClassVar[str]  # its name in a plan
+    _required: ClassVar[tuple[str, ...]]  # the terms that a plan must write
+    _optional: ClassVar[tuple[str, ...]] = ()
     proofs: ClassVar[tuple[str, ...]] = ("masked-sums",)  # the pages that prove what it promises
 
     @property
@@ -142,9 +145,12 @@ class Program(ABC):
         """What a plan says about this statistic: texts, numbers and lists, from which ``from_terms`` makes it again."""
 
     @classmethod
-    @abstractmethod
     def from_terms(cls, terms: Mapping[str, Any]) -> Program:
         """The program that a plan describes. Someone else may have written the terms: everything is checked."""
+        given = checked_table(cls.estimator, terms, required=cls._required, optional=cls._optional)
+        if given.get("schema") is not None:
+            given["schema"] = Schema.from_dict(given["schema"])
+        return cls(**given)
 
 
 HERE = "flou.joint.estimators"

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter, ProtocolError
-from flou.joint.estimators.distribution.ordered_grid import FloatGrid, GrainGrid
+from flou.joint.estimators.distribution.quantile_search import FloatGrid, GrainGrid
 from flou.joint.estimators.distribution.quantiles import Quantiles, around
 from flou.joint.estimators.program import Opened, program_of
 from joint.estimators.summed import parts, run

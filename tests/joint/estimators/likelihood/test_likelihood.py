@@ -255,7 +255,7 @@ def test_rounds_that_are_not_enough():
     assert len(opened) == 3
     assert not fit.converged
     assert np.all(np.isnan(fit.bse))
-    assert "did not arrive" in fit.summary()
+    assert "did not reach the maximum" in fit.summary()
 
 
 @pytest.mark.parametrize("when", [1, 3, 6])

@@ -194,7 +194,7 @@ def test_rounds_that_are_not_enough():
     fit, opened = run(LogisticRegression(LONG, max_rounds=3), parts(columns(FAIR), (2000,)))
     assert len(opened) == 3
     assert not fit.converged
-    assert "did not arrive" in fit.message
+    assert "did not reach the maximum" in fit.message
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from flou.joint.estimators.private.gram import GramWords, NoisyGram, shared_noise
+from flou.joint.estimators.private.gram import GramWords, OpenedGram, shared_noise
 from joint.estimators.private.noised import farthest
 
 RELATIONS = ["add-remove", "substitute"]
@@ -113,7 +113,7 @@ def test_without_noise_it_is_least_squares():
     X = np.column_stack([np.ones(500), rng.uniform(-1, 1, (500, 2))])
     y = X @ [0.1, 0.5, -0.2] + rng.normal(size=500) * 0.1
     V = np.column_stack([X, y])
-    gram = NoisyGram(V.T @ V, 500.0, 0.0)
+    gram = OpenedGram(V.T @ V, 500.0, 0.0)
     b, rest, *_ = np.linalg.lstsq(X, y)
     np.testing.assert_allclose(gram.coefficients, b, rtol=1e-9)
     assert gram.residual_variance == pytest.approx(rest[0] / 497)
@@ -135,7 +135,7 @@ def test_the_error_of_many_draws_is_the_one_that_is_told():
     for _ in range(draws):
         E = np.zeros_like(F)
         E[upper] = tau * rng.normal(size=len(upper[0]))
-        gram = NoisyGram(F + E + np.triu(E, 1).T, 3000.0, tau**2)
+        gram = OpenedGram(F + E + np.triu(E, 1).T, 3000.0, tau**2)
         found.append(gram.coefficients)
         told.append(np.diag(gram.noise_covariance))
     ratio = np.var(found, axis=0) / np.mean(told, axis=0)
@@ -147,7 +147,7 @@ def test_a_drowned_matrix_says_so(rows):
     """Noise alone, or a matrix that is not even positive: no exception, everything finite, and drowned."""
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(5, 5)) * 30
-    gram = NoisyGram(noise + noise.T + np.eye(5) * max(rows, 0), rows, 1800.0)
+    gram = OpenedGram(noise + noise.T + np.eye(5) * max(rows, 0), rows, 1800.0)
     assert gram.drowned
     assert np.all(np.isfinite(gram.coefficients))
     assert gram.residual_variance >= 0
@@ -161,6 +161,6 @@ def test_the_floor_is_what_noise_alone_makes():
     for _ in range(300):
         E = np.triu(rng.normal(size=(p, p)))
         largest.append(np.linalg.eigvalsh(E + np.triu(E, 1).T)[-1])
-    floor = NoisyGram(np.zeros((p + 1, p + 1)), 0.0, 1.0).floor
+    floor = OpenedGram(np.zeros((p + 1, p + 1)), 0.0, 1.0).floor
     assert np.mean(np.array(largest) < floor * 1.1) > 0.95
     assert np.mean(np.array(largest) > floor * 2 / 3) > 0.9

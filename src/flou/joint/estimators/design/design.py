@@ -32,12 +32,12 @@ from flou.joint.estimators.design.formula import Factor, Formula
 from flou.joint.estimators.party_rows import Batch, PartyRows, Reading
 from flou.parameters import shown
 
-__all__ = ["Design", "checked_schema"]
+__all__ = ["RegressionDesign", "checked_schema"]
 
 MOST_COLUMNS = 1000
 
 
-class Design:
+class RegressionDesign:
     """What a formula makes of rows that a schema describes."""
 
     def __init__(self, formula: str, schema: Schema | Mapping[str, Any] | None = None) -> None:
@@ -151,12 +151,6 @@ class Design:
     def terms(self) -> dict[str, Any]:
         """What a plan says about the design."""
         return {"formula": self.formula, "schema": None if self.schema is None else self.schema.to_dict()}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Design:
-        """The design that a plan describes."""
-        schema = terms.get("schema")
-        return cls(terms.get("formula"), None if schema is None else Schema.from_dict(schema))  # type: ignore[arg-type]
 
     def _is_category(self, factor: Factor) -> bool:
         if factor.category or not factor.expression.is_column:

@@ -12,7 +12,8 @@ Limits     a small count tells about few people; the parties' policies say how m
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Domain, Schema
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_text
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
@@ -91,16 +92,17 @@ class HistogramFit(Fit):
         left = -math.inf if place == 0 else float(edges[place - 1])
         return left, math.inf if place == len(edges) else float(edges[place])
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each count is about."""
+        if self.edges is None:
+            return tuple(str(value) for value in self.categories or ())
+        last = self.edges[-1]
+        return tuple(f"[{a:g}, {b:g}{']' if b == last else ')'}" for a, b in pairwise(self.edges))
+
     def summary(self) -> str:
         """A line for each bin."""
-        if self.edges is None:
-            names = [str(value) for value in self.categories or ()]
-            rows = [*zip(names, self.counts, strict=True), ("(other)", self.above)]
-        else:
-            pairs = pairwise(self.edges)
-            names = [f"[{left:g}, {right:g}{']' if right == self.edges[-1] else ')'}" for left, right in pairs]
-            rows = [("below", self.below), *zip(names, self.counts, strict=True), ("above", self.above)]
-        return _table("Histogram", rows, self)
+        return _table("Histogram", labelled(self), self)
 
 
 @dataclass(frozen=True)
@@ -134,10 +136,18 @@ class EcdfFit(Fit):
         return _table("Distribution function", rows, self)
 
 
+def labelled(fit: HistogramFit) -> list[tuple[str, int]]:
+    """Every count with its label, those outside the bins included."""
+    inside = [*zip(fit.labels, fit.counts, strict=True)]
+    if fit.edges is None:
+        return [*inside, ("(other)", fit.above)]
+    return [("below", fit.below), *inside, ("above", fit.above)]
+
+
 def _table(title: str, rows: list[tuple[str, int]], fit: HistogramFit | EcdfFit) -> str:
     lines = [[name, str(count), f"{count / max(fit.n, 1):.4f}"] for name, count in rows]
     facts = [("Column", fit.column)], [("No. Observations", str(fit.n))]
-    return SummaryTable(title, *facts, ("rows", "share"), lines, fit.provenance_facts(fit.n)).text()
+    return SummaryTable(title, *facts, ("rows", "share"), lines, fit._provenance_facts(fit.n)).text()
 
 
 def no_rows(column: str) -> InvalidData:
@@ -155,10 +165,33 @@ MOST_COUNTS = 2**20
 BINS = 20
 
 
-class Histogram(Program):
+class _Counts(Program):
+    """Counts of one column's values in public places, in one round."""
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
+        counts = np.zeros(ask.length, dtype=np.int64)
+        for batch in rows.batches(self.columns):
+            counts += np.bincount(self._codes(batch[self.column]), minlength=ask.length)
+        return [int(count) for count in counts]
+
+    @abstractmethod
+    def _codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The place of each value."""
+
+
+class Histogram(_Counts):
     """How many rows fall into each bin, or have each of the public categories."""
 
-    estimator = "histogram"
+    estimator, _required, _optional = "histogram", ("column",), ("edges", "categories")
 
     def __init__(
         self,
@@ -186,22 +219,8 @@ class Histogram(Program):
         self.categories = None if categories is None else _categories(categories)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
     def scalars(self) -> int:
         return len(self.categories) + 1 if self.categories is not None else len(self.edges or ()) + 1
-
-    def next(self, opened: Sequence[Opened]) -> Ask | None:
-        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
-
-    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
-        counts = np.zeros(ask.length, dtype=np.int64)
-        for batch in rows.batches(self.columns):
-            codes = self._codes(batch[self.column])
-            counts += np.bincount(codes, minlength=ask.length)
-        return [int(count) for count in counts]
 
     def _codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
         if self.categories is not None:
@@ -222,37 +241,22 @@ class Histogram(Program):
             return {"column": self.column, "categories": list(self.categories)}
         return {"column": self.column, "edges": list(self.edges or ())}
 
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Histogram:
-        return cls(**checked_table("histogram", terms, required=("column",), optional=("edges", "categories")))
 
-
-class Ecdf(Program):
+class Ecdf(_Counts):
     """The share of rows up to and with each of a list of public points."""
 
-    estimator = "ecdf"
+    estimator, _required = "ecdf", ("column", "at")
 
     def __init__(self, column: str, at: Sequence[float]) -> None:
         self.column = checked_text("column", column)
         self.at = _increasing("at", at, 1)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
     def scalars(self) -> int:
         return len(self.at) + 1
 
-    def next(self, opened: Sequence[Opened]) -> Ask | None:
-        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
-
-    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
-        counts = np.zeros(ask.length, dtype=np.int64)
-        for batch in rows.batches(self.columns):
-            places = np.searchsorted(np.array(self.at), numbers(self.column, batch[self.column]), side="left")
-            counts += np.bincount(places, minlength=ask.length)
-        return [int(count) for count in counts]
+    def _codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return np.searchsorted(np.array(self.at), numbers(self.column, values), side="left")
 
     def result(self, opened: Sequence[Opened]) -> EcdfFit:
         below = np.cumsum(opened[-1].sums)
@@ -260,10 +264,6 @@ class Ecdf(Program):
 
     def terms(self) -> dict[str, Any]:
         return {"column": self.column, "at": list(self.at)}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Ecdf:
-        return cls(**checked_table("ecdf", terms, required=("column", "at")))
 
 
 def numbers(column: str, values: NDArray[Any]) -> NDArray[np.float64]:

@@ -25,11 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Domain, Schema, require_numbers
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_text
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits, no_rows, numbers, rank_of
-from flou.joint.estimators.distribution.ordered_grid import FloatGrid, GrainGrid, OrderedGrid
-from flou.joint.estimators.distribution.quantile_search import Search, latest
+from flou.joint.estimators.distribution.quantile_search import FloatGrid, GrainGrid, OrderedGrid, Search, latest
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
@@ -124,7 +123,7 @@ class QuantilesFit(Fit):
         exactness = "These are the very values of rows."
         if self.granularity:
             exactness = f"Values are multiples of {self.granularity:g}, counted from the lower bound."
-        known = self.provenance_facts(self.n)
+        known = self._provenance_facts(self.n)
         return SummaryTable("Quantiles", *facts, heads, rows, known, [exactness]).text()
 
 
@@ -138,7 +137,7 @@ TERMS = ("column", "probabilities", "bounds", "granularity", "exact", "cells", "
 class Quantiles(Program):
     """Quantiles of a column, and with ``level`` intervals for those of the population, between two of the rows."""
 
-    estimator = "quantiles"
+    estimator, _required, _optional = "quantiles", TERMS[:1], TERMS[1:]
 
     def __init__(
         self,
@@ -257,10 +256,6 @@ class Quantiles(Program):
             "probabilities": list(self.probabilities),
             "bounds": None if self.bounds is None else list(self.bounds),
         }
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Quantiles:
-        return cls(**checked_table("quantiles", terms, required=TERMS[:1], optional=TERMS[1:]))
 
 
 def _add(words: list[int], counts: NDArray[np.int64], begin: int = 0) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from flou.arrays import Floats
-from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.design import RegressionDesign
 from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 
 __all__ = ["MOMENT_WORDS", "Coordinates", "RawMoments", "moment_columns"]
@@ -64,7 +64,7 @@ class RawMoments:
         return cls(columns, full, rows, tuple(sums), tuple(products))
 
     @classmethod
-    def of_design(cls, design: Design, full: bool, parts: Iterable[tuple[Floats, Floats]]) -> RawMoments:
+    def of_design(cls, design: RegressionDesign, full: bool, parts: Iterable[tuple[Floats, Floats]]) -> RawMoments:
         """The moments of the regressors without the intercept, and of the response behind them."""
         first = int(design.has_intercept)
         return cls.of(moment_columns(design), full, (np.column_stack([X[:, first:], y]) for X, y in parts))
@@ -99,7 +99,7 @@ def _pairs(columns: int, full: bool) -> list[tuple[int, int]]:
     return [(j, k) for j in range(columns) for k in (range(j, columns) if full else (j,))]
 
 
-def moment_columns(design: Design) -> int:
+def moment_columns(design: RegressionDesign) -> int:
     """The regressors but for the intercept, and the response."""
     return len(design.names) - design.has_intercept + 1
 
@@ -113,7 +113,7 @@ class Coordinates:
     exponent: tuple[int, ...]
 
     @classmethod
-    def of(cls, moments: RawMoments, design: Design) -> Coordinates:
+    def of(cls, moments: RawMoments, design: RegressionDesign) -> Coordinates:
         """From the moments of the regressors without the intercept, and of the response behind them."""
         first = int(design.has_intercept)
         squares = moments.about([Fraction(0)] * moments.columns)

@@ -28,24 +28,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
-from flou.domain import Schema
 from flou.domain.table import checked_table, checked_text
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.coefficients import Asymptotic
-from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.design import RegressionDesign
 from flou.joint.estimators.likelihood.cholesky import Cholesky
 from flou.joint.estimators.likelihood.coordinates import MOMENT_WORDS, Coordinates, RawMoments, moment_columns
 from flou.joint.estimators.likelihood.likelihood_model import model_of
 from flou.joint.estimators.likelihood.likelihood_point import WORDS, LikelihoodPoint, length, words
-from flou.joint.estimators.likelihood.newton import Walk, walk
+from flou.joint.estimators.likelihood.newton import Ascent, ascended
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import choice, integer, is_number, shown
 
 __all__ = ["LikelihoodFit", "MaximumLikelihood"]
-
-UNFINISHED = "The walk did not arrive within the agreed rounds: the numbers are not those of a maximum."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -56,11 +53,6 @@ class LikelihoodFit(Asymptotic):
     response: str
     method: str  # "newton" or "bhhh"
     cov_type: str
-
-    @property
-    def message(self) -> str:
-        """Why the numbers cannot be used; empty where they can."""
-        return "" if self.converged else UNFINISHED
 
     def table(self) -> SummaryTable:
         left = [
@@ -78,7 +70,7 @@ class LikelihoodFit(Asymptotic):
             ("BIC", decimal(self.bic, 1)),
         ]
         notes = [self.message] if self.message else []
-        facts = self.provenance_facts(self.nobs)
+        facts = self._provenance_facts(self.nobs)
         return SummaryTable("Maximum Likelihood Results", left, right, self.heads, self.lines(), facts, notes)
 
 
@@ -91,7 +83,7 @@ CHOICES = ("method", "covariance", "max_rounds")
 class MaximumLikelihood(Program):
     """Parameters that make the rows of all parties most likely."""
 
-    estimator = "likelihood"
+    estimator, _required, _optional = "likelihood", TERMS[:1], TERMS[2:] + CHOICES
 
     def __init__(
         self,
@@ -113,7 +105,7 @@ class MaximumLikelihood(Program):
         rounding and for differences. With a formula, ``start`` are the extra parameters of the model.
         """
         self.model = model_of(model)
-        self.design = None if formula is None else Design(formula, schema)
+        self.design = None if formula is None else RegressionDesign(formula, schema)
         if (self.design is None) == (not columns):
             raise InvalidParameter(
                 "A likelihood needs a formula or columns, and not both.",
@@ -212,12 +204,12 @@ class MaximumLikelihood(Program):
                 X, y = self.design.matrix(batch)
                 yield {"X": coordinates.moved(X), "y": y}, n
 
-    def _walked(self, opened: Sequence[Opened]) -> tuple[Walk, LikelihoodPoint] | None:
+    def _walked(self, opened: Sequence[Opened]) -> tuple[Ascent, LikelihoodPoint] | None:
         """How far the walk has come, and its best point; None before it has begun, or when it cannot."""
         found = [LikelihoodPoint.of(past) for past in opened if past.ask.step == "point"]
         if not found or not math.isfinite(found[0].point.value):
             return None
-        walked = walk([each.point for each in found], secant=self.method == "bhhh")
+        walked = ascended([each.point for each in found], secant=self.method == "bhhh")
         return walked, next(each for each in found if each.point is walked.best)
 
     def result(self, opened: Sequence[Opened]) -> LikelihoodFit:
@@ -269,11 +261,10 @@ class MaximumLikelihood(Program):
         }
 
     @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> MaximumLikelihood:
-        told = checked_table("likelihood", terms, required=TERMS[:2], optional=TERMS[2:] + CHOICES)
-        model_of(told["model"], str(told.pop("source")))
-        schema = None if told.get("schema") is None else Schema.from_dict(told["schema"])
-        return cls(**{**told, "schema": schema})
+    def from_terms(cls, terms: Mapping[str, Any]) -> Program:
+        given = checked_table("likelihood", terms, required=TERMS[:2], optional=cls._optional)
+        model_of(given["model"], str(given.pop("source")))
+        return super().from_terms(given)
 
 
 def _numbers(name: str, values: Any, count: int, needed: bool) -> tuple[float, ...] | None:

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_text
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column
 from flou.joint.estimators.design.design import checked_schema
@@ -36,7 +36,7 @@ __all__ = ["Moments", "MomentsFit"]
 class Moments(Program):
     """The first two moments of some columns, over the rows that are complete in all of them."""
 
-    estimator = "moments"
+    estimator, _required, _optional = "moments", ("columns",), ("schema",)
 
     def __init__(self, columns: Sequence[str], schema: Schema | Mapping[str, Any] | None = None) -> None:
         if isinstance(columns, str) or not isinstance(columns, Sequence) or not columns:
@@ -82,12 +82,6 @@ class Moments(Program):
 
     def terms(self) -> dict[str, Any]:
         return {"columns": list(self.columns), "schema": None if self.schema is None else self.schema.to_dict()}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Moments:
-        checked = checked_table("moments", terms, required=("columns",), optional=("schema",))
-        schema = checked.get("schema")
-        return cls(checked["columns"], None if schema is None else Schema.from_dict(schema))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -174,5 +168,5 @@ class MomentsFit(TabledFit):
             for name, values in self.to_dict().items()
         ]
         heads = ("mean", "std err", "std dev", "[0.025", "0.975]")
-        facts = self.provenance_facts(self.nobs)
+        facts = self._provenance_facts(self.nobs)
         return SummaryTable("Moments", [("No. Observations", str(self.nobs))], [], heads, rows, facts)

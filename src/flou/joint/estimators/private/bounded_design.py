@@ -21,15 +21,15 @@ from flou.arrays import Floats
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import LARGEST, DesignColumn, public_levels
-from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.design import RegressionDesign
 from flou.joint.estimators.party_rows import Batch
-from flou.joint.estimators.private.row_by_row import Levels, read_numbers
+from flou.joint.estimators.private.row_by_row import PublicCategories, read_numbers
 from flou.parameters import shown
 
 __all__ = ["BoundedDesign", "UnitScale"]
 
 
-class BoundedDesign(Design):
+class BoundedDesign(RegressionDesign):
     """What a formula makes of rows whose columns all have public bounds."""
 
     def __init__(self, formula: str, schema: Schema | Mapping[str, Any] | None) -> None:
@@ -49,7 +49,7 @@ class BoundedDesign(Design):
                     "what may be zero.",
                 )
         categories = {name for column in self.all_columns for name, _ in column.levels}
-        self._levels = {name: Levels(public_levels(name, self.schema)) for name in sorted(categories)}
+        self._levels = {name: PublicCategories(public_levels(name, self.schema)) for name in sorted(categories)}
 
     @property
     def all_columns(self) -> tuple[DesignColumn, ...]:

@@ -30,10 +30,10 @@ import numpy as np
 
 from flou.arrays import Floats
 from flou.joint.estimators.likelihood.cholesky import symmetric
-from flou.joint.estimators.private.privacy import Sensitivity
+from flou.joint.estimators.private.privacy import WordSensitivity
 from flou.parameters import Number, Relation, exact
 
-__all__ = ["MOST_ROWS", "GramWords", "NoisyGram", "shared_noise"]
+__all__ = ["MOST_ROWS", "GramWords", "OpenedGram", "shared_noise"]
 
 MOST_ROWS = 2**40  # of one party
 BLOCK = 2**20  # rows whose products are added up exactly: (2^16)^2 2^20 = 2^52
@@ -73,12 +73,12 @@ class GramWords:
         whole = self.size * self.unit**2
         return whole if self.norm is None else min(whole, math.floor(self.norm**2 * self.unit**2))
 
-    def sensitivity(self, relation: Relation) -> Sensitivity:
+    def sensitivity(self, relation: Relation) -> WordSensitivity:
         k, Q, one = self.size, self.longest, self.unit**2 * self.counted
         m = min(self.unit**2, Q)
         if relation == "substitute":  # the number of rows stays
-            return Sensitivity((k - 1) * Q + min(2 * Q, k * m), Q * Q + m * min(Q, k * m - Q), self.length)
-        return Sensitivity((k + 1) * Q // 2 + one, (Q * Q + m * Q) // 2 + one * one, self.length)
+            return WordSensitivity((k - 1) * Q + min(2 * Q, k * m), Q * Q + m * min(Q, k * m - Q), self.length)
+        return WordSensitivity((k + 1) * Q // 2 + one, (Q * Q + m * Q) // 2 + one * one, self.length)
 
     def rows(self, z: Floats) -> Floats:
         """Rows of numbers between -1 and 1 as integers, stored as floats."""
@@ -117,7 +117,7 @@ def shared_noise(b: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyGram:
+class OpenedGram:
     """An opened matrix of products, the response last; ``noise`` is the variance of each of its entries.
 
     Given      G + E and g + e, E symmetric, all entries on and above the diagonal independent with variance tau^2

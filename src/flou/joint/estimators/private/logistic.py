@@ -31,14 +31,13 @@ import numpy as np
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee, compose
 from flou.joint.estimators.likelihood.cholesky import symmetric
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.bounded_design import BoundedDesign, UnitScale
 from flou.joint.estimators.private.gram import shared_noise
-from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity
+from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, WordSensitivity
 from flou.joint.estimators.private.private_fit import PrivateCoefficients
 from flou.joint.estimators.program import Ask, Opened, Program
 from flou.joint.masking.noise import NoiseShare
@@ -115,14 +114,14 @@ class LogisticWords:
         """No word of one party is larger."""
         return 4 * MOST_ROWS * self.unit
 
-    def sensitivity(self, relation: Relation) -> Sensitivity:
+    def sensitivity(self, relation: Relation) -> WordSensitivity:
         S, p = self.unit, self.size
         l1, l2_squared = -(-9 * S * p // 8), S * S * p
         if not self.pure:  # the weight is for the L2 norm, and nobody asks for the other one
             l1 = S * p * (p + 3)
         if relation == "substitute":  # the number of rows stays
-            return Sensitivity(2 * l1, 4 * l2_squared, self.length)
-        return Sensitivity(l1 + S // 2 * self.counted, l2_squared + S * S // 4 * self.counted, self.length)
+            return WordSensitivity(2 * l1, 4 * l2_squared, self.length)
+        return WordSensitivity(l1 + S // 2 * self.counted, l2_squared + S * S // 4 * self.counted, self.length)
 
     def sums(self, parts: Iterable[tuple[Floats, Floats]], b: Sequence[float]) -> list[int]:
         """The words, at the coefficients b, of rows and responses that come in parts."""
@@ -200,8 +199,8 @@ class _Point:
 class PrivateLogisticRegression(Program):
     """The likelihood of a response of zeros and ones, climbed with noisy steps."""
 
-    estimator = "private logit"
-    proofs = ("masked-sums", "joint-noise")
+    estimator, proofs = "private logit", ("masked-sums", "joint-noise")
+    _required, _optional = ("formula", "schema", "honest"), (*TERMS[1:], "rounds")
 
     def __init__(
         self,
@@ -318,15 +317,6 @@ class PrivateLogisticRegression(Program):
 
     def terms(self) -> dict[str, Any]:
         return {**self.design.terms(), **self.privacy.to_dict(), "rounds": self.rounds}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> PrivateLogisticRegression:
-        told = checked_table(
-            "private logit", terms, required=("formula", "schema", "honest"), optional=(*TERMS[1:], "rounds")
-        )
-        schema = None if told["schema"] is None else Schema.from_dict(told["schema"])
-        given = {key: told[key] for key in (*TERMS, "rounds") if told.get(key) is not None}
-        return cls(told["formula"], schema, **given)
 
 
 def _parts(rounds: int) -> list[Fraction]:

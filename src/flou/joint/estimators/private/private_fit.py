@@ -11,7 +11,7 @@ import numpy as np
 from flou.arrays import Floats
 from flou.guarantee import Guarantee
 from flou.joint.estimators.coefficients import Coefficients
-from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.design import RegressionDesign
 from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.joint.masking.noise import NoiseShare
 
@@ -33,7 +33,7 @@ def guarantee_note(guarantee: Guarantee, share: NoiseShare, parties: int) -> str
 class PrivateCoefficients(Coefficients):
     """Estimates that are normal in large samples, sampling and noise together."""
 
-    design: Design
+    design: RegressionDesign
     names: tuple[str, ...]
     params: Floats
     sampling: Floats  # the part of the covariance that there would be without noise
@@ -86,5 +86,5 @@ class PrivateCoefficients(Coefficients):
             row.append(decimal(100 * part, 0) + " %")
         notes = [guarantee_note(self.guarantee, self.share, self.parties), *self.notes]
         notes += [DROWNED] if self.drowned else []
-        facts = self.provenance_facts(max(self.nobs, 0))
+        facts = self._provenance_facts(max(self.nobs, 0))
         return SummaryTable(self.title, left, right, (*self.heads, "noise"), rows, facts, notes)

@@ -14,7 +14,7 @@ Proof      docs/explanation/proofs/joint-noise.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.domain import Domain, Integers, Interval, Numbers, Schema, require_numbers
-from flou.domain.table import checked_table, checked_text
+from flou.domain.table import checked_text
 from flou.guarantee import Guarantee
 from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity
+from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, PrivateProgram, WordSensitivity
 from flou.joint.estimators.private.private_fit import guarantee_note
 from flou.joint.estimators.private.row_by_row import RowByRow
-from flou.joint.estimators.program import Ask, Opened, Program
+from flou.joint.estimators.program import Ask, Opened
 from flou.joint.estimators.summary_table import SummaryTable
 from flou.joint.masking.noise import NoiseShare
 from flou.mechanisms.quantiles.records import CellCounts
@@ -128,7 +128,7 @@ class PrivateQuantilesFit(Fit):
         left = [("Column", self.column), ("Noise", self.share.kind)]
         right = [("No. Observations", f"{self.n} (noisy)"), ("Cells", str(self.domain.size))]
         notes = [guarantee_note(self.guarantee, self.share, self.parties)]
-        known = self.provenance_facts(max(self.n, 0))
+        known = self._provenance_facts(max(self.n, 0))
         return SummaryTable("Private quantiles", left, right, ("value", "[0.025", "0.975]"), rows, known, notes).text()
 
 
@@ -136,11 +136,11 @@ CELLS, MOST_CELLS = 2**12, 2**16
 BRANCHING = 16
 
 
-class PrivateQuantiles(Program):
+class PrivateQuantiles(PrivateProgram):
     """Quantiles of a column from a noisy tree of counts, with intervals for those of the rows."""
 
     estimator = "private quantiles"
-    proofs = ("masked-sums", "joint-noise")
+    _required, _optional = ("column", "probabilities", "bounds", "honest"), ("whole", "cells", "branching", *TERMS[1:])
 
     def __init__(
         self,
@@ -172,9 +172,9 @@ class PrivateQuantiles(Program):
         self.share = self.privacy.share(self.sensitivity)
 
     @property
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> WordSensitivity:
         moved = self.tree.height * (2 if self.privacy.relation == "substitute" else 1)
-        return Sensitivity(moved, moved, self.scalars)
+        return WordSensitivity(moved, moved, self.scalars)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -183,10 +183,6 @@ class PrivateQuantiles(Program):
     @property
     def scalars(self) -> int:
         return sum(self.tree.branching**level for level in range(1, self.tree.height + 1))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return self.privacy.cost(self.share, self.sensitivity)
 
     def next(self, opened: Sequence[Opened]) -> Ask | None:
         return None if opened else Ask("tree", self.scalars, MOST_ROWS, {}, self.share)
@@ -224,16 +220,6 @@ class PrivateQuantiles(Program):
             "branching": self.tree.branching,
             **self.privacy.to_dict(),
         }
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> PrivateQuantiles:
-        told = checked_table(
-            "private quantiles",
-            terms,
-            required=("column", "probabilities", "bounds", "honest"),
-            optional=("whole", "cells", "branching", *TERMS[1:]),
-        )
-        return cls(**{key: value for key, value in told.items() if value is not None})
 
 
 def _declared(column: str, domain: Domain, cells: int | None) -> tuple[tuple[float, float], bool, int | None]:

@@ -33,7 +33,7 @@ from flou.joint.session import replies
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import FileMemory
 from flou.joint.session.party import Address, PartySession
-from flou.joint.session.simulate import ANY, converse, simulate
+from flou.joint.simulation import ANY, converse, simulated
 from harness.tasks import resident_peak
 from workers.joint_data import LENGTH, total, words
 
@@ -119,7 +119,7 @@ def session(parties: int, folder: Path) -> dict[str, Any]:
 
 def party(folder: Path, name: str) -> dict[str, Any]:
     """One party, from its first message to the result."""
-    simulate([{"x": words(i)} for i in range(3)], VectorSum("x", LENGTH, LIMIT))  # imports what is imported on the way
+    simulated([{"x": words(i)} for i in range(3)], VectorSum("x", LENGTH, LIMIT))  # imports what is imported on the way
     began = time.process_time()
     plan = Plan.from_toml(folder / "plan.toml")
     reading = time.process_time() - began

@@ -15,8 +15,8 @@ from flou.joint.agreement.plan import Plan
 from flou.joint.agreement.plan_words import plan_facts
 from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.likelihood.likelihood import MaximumLikelihood
-from flou.joint.estimators.registry import ESTIMATORS
-from flou.joint.session.simulate import simulate
+from flou.joint.estimators.program import ESTIMATORS
+from flou.joint.simulation import simulated
 from flou.joint.transport.tls import server_context
 
 RUNNER = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"})
@@ -224,7 +224,7 @@ def test_simulations_that_are_refused(arguments, words):
 
 def test_verify(folder):
     """A transcript is checked against itself and against a plan; a changed one is refused."""
-    outcome = simulate([{"x": np.arange(4.0)}] * 3, VectorSum("x", 4))
+    outcome = simulated([{"x": np.arange(4.0)}] * 3, VectorSum("x", 4))
     outcome.coordinator.transcript.write("t.flou")
     plan = outcome.coordinator.plan
     (folder / "plan.toml").write_text(plan.to_toml())
@@ -430,7 +430,7 @@ def test_a_transcript_with_a_model_of_one_s_own(forgotten):
         == 0
     )
     program = MaximumLikelihood("own", columns=["y"], parameters=["level"], start=[0.5])
-    simulate([{"y": np.arange(40.0)}] * 3, program).coordinator.transcript.write("t.flou")
+    simulated([{"y": np.arange(40.0)}] * 3, program).coordinator.transcript.write("t.flou")
     forgotten.pop("own")
     assert UNKNOWN in refused(invoke("joint", "verify", "t.flou"))
     assert invoke("joint", "verify", "t.flou", "--model", "own.py").exit_code == 0

@@ -157,9 +157,9 @@ def test_a_joint_certificate_says_what_noise_there_is(kind):
 
 def test_parties_certify_one_release():
     """The coordinator, every party and whoever checks the transcript state the same about the same release."""
-    from flou.joint.session.simulate import simulate
+    from flou.joint.simulation import simulated
 
-    done = simulate([table(1), table(2), table(3)], PROGRAMS[1])
+    done = simulated([table(1), table(2), table(3)], PROGRAMS[1])
     checked = flou.joint.verified(done.coordinator.transcript.to_bytes())
     certificates = [fit.certificate for fit in (done.fit, checked, *done.fits.values())]
     assert len(certificates) == 5

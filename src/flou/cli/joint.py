@@ -173,7 +173,7 @@ def simulate(
 
     Example: flou joint simulate --parties 3 --data a.csv b.csv c.csv --formula "y ~ x1 + x2"
     """
-    from flou.joint.session.simulate import simulate as simulated
+    from flou.joint.simulation import simulated
 
     run_models(models)
     paths = [*data, *(more or ())]
@@ -252,8 +252,7 @@ def _split(path: Path, program: Program, parties: int, schema: Path | None, wher
     import numpy as np
 
     from flou.domain import Schema
-    from flou.joint.estimators.party_rows import PartyRows
-    from flou.joint.estimators.reading import Reading
+    from flou.joint.estimators.party_rows import PartyRows, Reading
     from flou.parameters import integer
 
     integer("parties", parties, 3, 1000)

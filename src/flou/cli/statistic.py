@@ -58,7 +58,7 @@ def statistic(
     settings: Sequence[str] | None,
 ) -> Program:
     """The statistic that the options describe; an unknown or missing setting is refused by name."""
-    from flou.joint.estimators.registry import program_type
+    from flou.joint.estimators.program import program_type
 
     kind = program_type(estimator)
     known = inspect.signature(kind).parameters

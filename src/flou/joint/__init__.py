@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from flou.joint.agreement.identity import Identity, Roster
     from flou.joint.agreement.plan import Plan
     from flou.joint.agreement.policy import Policy
-    from flou.joint.estimators.distribution.distribution import Ecdf, Histogram
-    from flou.joint.estimators.distribution.distribution_fit import EcdfFit, HistogramFit
-    from flou.joint.estimators.distribution.quantiles import Quantiles
-    from flou.joint.estimators.distribution.quantiles_fit import QuantilesFit
+    from flou.joint.estimators.distribution.distribution import Ecdf, EcdfFit, Histogram, HistogramFit
+    from flou.joint.estimators.distribution.quantiles import Quantiles, QuantilesFit
     from flou.joint.estimators.distribution.vector_sum import VectorSum, VectorSumFit
     from flou.joint.estimators.fit import Fit, Provenance
-    from flou.joint.estimators.likelihood.likelihood import MaximumLikelihood
-    from flou.joint.estimators.likelihood.likelihood_fit import LikelihoodFit
+    from flou.joint.estimators.likelihood.likelihood import LikelihoodFit, MaximumLikelihood
     from flou.joint.estimators.likelihood.likelihood_model import register_model
     from flou.joint.estimators.likelihood.logistic import LogisticRegression
     from flou.joint.estimators.likelihood.logistic_fit import LogisticFit
@@ -31,8 +28,7 @@ if TYPE_CHECKING:
     from flou.joint.estimators.private.histogram import PrivateHistogram, PrivateHistogramFit
     from flou.joint.estimators.private.linear import PrivateLinearFit, PrivateLinearRegression
     from flou.joint.estimators.private.logistic import PrivateLogisticFit, PrivateLogisticRegression
-    from flou.joint.estimators.private.quantiles import PrivateQuantiles
-    from flou.joint.estimators.private.quantiles_fit import PrivateQuantilesFit
+    from flou.joint.estimators.private.quantiles import PrivateQuantiles, PrivateQuantilesFit
     from flou.joint.session.transcript import verified
     from flou.joint.simulation import simulate
 
@@ -40,11 +36,9 @@ _PLACES = {
     "agreement.identity": ("Identity", "Roster"),
     "agreement.plan": ("Plan",),
     "agreement.policy": ("Policy",),
-    "estimators.distribution.distribution": ("Ecdf", "Histogram"),
-    "estimators.distribution.distribution_fit": ("EcdfFit", "HistogramFit"),
+    "estimators.distribution.distribution": ("Ecdf", "EcdfFit", "Histogram", "HistogramFit"),
     "estimators.fit": ("Fit", "Provenance"),
-    "estimators.likelihood.likelihood": ("MaximumLikelihood",),
-    "estimators.likelihood.likelihood_fit": ("LikelihoodFit",),
+    "estimators.likelihood.likelihood": ("LikelihoodFit", "MaximumLikelihood"),
     "estimators.likelihood.likelihood_model": ("register_model",),
     "estimators.linear.linear": ("LinearRegression",),
     "estimators.linear.linear_fit": ("LinearFit",),
@@ -55,10 +49,8 @@ _PLACES = {
     "estimators.private.histogram": ("PrivateHistogram", "PrivateHistogramFit"),
     "estimators.private.linear": ("PrivateLinearFit", "PrivateLinearRegression"),
     "estimators.private.logistic": ("PrivateLogisticFit", "PrivateLogisticRegression"),
-    "estimators.private.quantiles": ("PrivateQuantiles",),
-    "estimators.private.quantiles_fit": ("PrivateQuantilesFit",),
-    "estimators.distribution.quantiles": ("Quantiles",),
-    "estimators.distribution.quantiles_fit": ("QuantilesFit",),
+    "estimators.private.quantiles": ("PrivateQuantiles", "PrivateQuantilesFit"),
+    "estimators.distribution.quantiles": ("Quantiles", "QuantilesFit"),
     "estimators.distribution.vector_sum": ("VectorSum", "VectorSumFit"),
     "session.transcript": ("verified",),
     "simulation": ("simulate",),

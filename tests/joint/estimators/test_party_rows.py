@@ -15,14 +15,13 @@ import pytest
 from flou.errors import FlouError, InvalidData
 from flou.joint.estimators.distribution.distribution import Histogram
 from flou.joint.estimators.linear.linear import LinearRegression
-from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.estimators.private.histogram import PrivateHistogram
 from flou.joint.estimators.private.linear import PrivateLinearRegression
 from flou.joint.estimators.private.logistic import PrivateLogisticRegression
 from flou.joint.estimators.private.quantiles import PrivateQuantiles
 from flou.joint.estimators.private.row_by_row import RowByRow
-from flou.joint.estimators.reading import Reading
-from flou.joint.session.simulate import simulate
+from flou.joint.simulation import simulated
 from joint.every_program import SCHEMA, planned, table
 
 CANARY = "SECRET"
@@ -138,7 +137,7 @@ def test_exact_histograms_count_what_is_no_category():
 def test_sessions_end_alike(name):
     """A session with all of these cells is a session without them."""
     program, column = PRIVATE[name]
-    assert simulate([appended(column, *CELLS.values()), table(2), table(3)], program).fit is not None
+    assert simulated([appended(column, *CELLS.values()), table(2), table(3)], program).fit is not None
 
 
 def batch(cells, texts=frozenset()):

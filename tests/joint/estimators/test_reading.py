@@ -14,12 +14,11 @@ import flou.joint
 from flou.errors import InvalidData, InvalidParameter, ProtocolError
 from flou.joint.estimators.distribution.vector_sum import VectorSum
 from flou.joint.estimators.linear.linear import LinearRegression
-from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.estimators.private.row_by_row import RowByRow
-from flou.joint.estimators.reading import Reading
-from flou.joint.estimators.registry import ESTIMATORS
+from flou.joint.estimators.program import ESTIMATORS
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import simulate
+from flou.joint.simulation import simulated
 from flou.summaries.array.rows import ArrayRows
 from flou.summaries.condition import named
 from joint.every_program import PROGRAMS, planned, table
@@ -60,7 +59,7 @@ def test_a_statistic_reads_what_its_plan_names(program):
     """From the first round to the last: the columns of the plan's reading, all of them and no others."""
     seen = set()
     where = "" if program.estimator == "vector sum" else "not (age > 75 or (age < 22 and id > 0))"
-    outcome = simulate([watched(seed, seen) for seed in (1, 2, 3)], program, where=where)
+    outcome = simulated([watched(seed, seen) for seed in (1, 2, 3)], program, where=where)
     assert outcome.fit is not None
     reading = outcome.coordinator.plan.reading
     assert seen == set(reading.columns)
@@ -82,7 +81,7 @@ def test_a_statistic_that_reads_more_is_stopped(where):
     """Also where the column is read by the condition: parties agree to a comparison, not to a sum."""
     seen = set()
     with pytest.raises(ProtocolError, match="asks for the column 'id', which it does not list"):
-        assert simulate([watched(1, seen)] * 3, Greedy("count", 60), where=where).fit
+        assert simulated([watched(1, seen)] * 3, Greedy("count", 60), where=where).fit
     assert seen == {"count"} | ({"id"} if where else set())
 
 
@@ -91,7 +90,7 @@ def test_a_forgotten_column_cannot_be_read(monkeypatch):
     monkeypatch.setattr(LinearRegression, "columns", property(lambda self: self.design.columns))
     program = LinearRegression("y ~ x", covariance="cluster", cluster="k")
     with pytest.raises(KeyError):  # the batch does not hold it
-        assert simulate([table(seed) for seed in (1, 2, 3)], program).fit
+        assert simulated([table(seed) for seed in (1, 2, 3)], program).fit
     monkeypatch.setattr(VectorSum, "columns", property(lambda _: ("x", "y")))
     with pytest.raises(ProtocolError, match="does not list"):
         list(PartyRows(table(), Reading(("x",))).batches(VectorSum("x", 3).columns))
@@ -169,11 +168,11 @@ def test_rows_of_another_plan_are_refused():
 
 
 def test_rows_have_one_door():
-    """Two files of joint statistics know engines at all: the reading, and the rows that obey it."""
+    """One file of joint statistics knows engines at all: the rows, and the reading that they obey."""
     folder = pathlib.Path(flou.joint.__file__).parent
     known = {
         path.name
         for path in folder.rglob("*.py")
         if re.search(r"flou(\.| import )summaries", path.read_text(encoding="utf-8"))
     }
-    assert known == {"party_rows.py", "reading.py"}
+    assert known == {"party_rows.py"}

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from flou.joint.estimators.fit import Provenance
-from flou.joint.estimators.summary_table import SummaryTable, coefficient_rows, decimal, provenance_facts
+from flou.joint.estimators.fit import Fit, Provenance
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,10 @@ def test_numbers_look_as_in_statsmodels(number, digits, text):
 
 
 def table(names=("Intercept", "x"), **more):
-    rows = coefficient_rows(names, [1.5, 2.0], [0.1, 0.2], [15.0, 10.0], [0.0, 0.04], [(1.3, 1.7), (1.6, 2.4)])
+    rows = [
+        [names[0], "1.5000", "0.100", "15.000", "0.000", "1.300", "1.700"],
+        [names[1], "2.0000", "0.200", "10.000", "0.040", "1.600", "2.400"],
+    ]
     heads = ("coef", "std err", "t", "P>|t|", "[0.025", "0.975]")
     return SummaryTable("Title", [("Model", "OLS"), ("n", "3")], [("R", "1")], heads, rows, **more)
 
@@ -47,13 +50,14 @@ def test_facts_of_unequal_number_stand_side_by_side():
 
 
 def test_provenance_and_notes_come_last():
-    told = provenance_facts(Provenance(tuple(f"party number {k}" for k in range(50)), 2, 10, "0" * 64, None), 1000)
+    names = tuple(f"party number {k}" for k in range(50))
+    told = Fit(provenance=Provenance(names, 2, 10, "0" * 64, None))._provenance_facts(1000)
     text = table(provenance=told, notes=("one", "two")).text()
     assert "50 (party number 0, party number 1," in text
     assert "10 scalars (100.0 rows per scalar)" in text
     assert text.splitlines()[-2:] == ["[1] one", "[2] two"]
     assert max(map(len, text.splitlines())) == 78
-    assert provenance_facts(None, 5) == []
+    assert Fit()._provenance_facts(5) == []
 
 
 def test_html_escapes_what_people_name():

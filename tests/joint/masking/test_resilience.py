@@ -12,7 +12,7 @@ import itertools
 import pytest
 
 from flou.errors import InvalidParameter
-from flou.joint.masking.resilience import Resilience, resilience
+from flou.joint.masking.graph import Resilience, resilience
 
 DENSE_CASES = [(m, d) for m in range(3, 13) for d in range((m - 1) // 2 + 1) if m - d >= 2]
 

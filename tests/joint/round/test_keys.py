@@ -10,7 +10,7 @@ from flou.errors import ProtocolError
 from flou.joint.round.keys import RoundKeys, check_keys, commitment, shown
 from flou.joint.round.messages import Message, signed
 from flou.joint.session.coordinator import CoordinatorSession
-from flou.joint.session.simulate import converse
+from flou.joint.simulation import converse
 from joint.round.rounds import IDENTITIES
 from joint.session.sessions import Integers, parties, plain, plan_for
 

@@ -13,8 +13,8 @@ from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
 from flou.joint.agreement.policy import Policy
 from flou.joint.estimators.fit import Fit
+from flou.joint.estimators.party_rows import Reading
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.reading import Reading
 from flou.joint.round.messages import Message
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory
@@ -171,7 +171,7 @@ class Recorder:
     """One party's side of an honest session, to be played again: what it sent, and what it was told."""
 
     def __init__(self, plan: Plan, integers: Sequence[Sequence[int]], seed: int = 1) -> None:
-        from flou.joint.session.simulate import converse
+        from flou.joint.simulation import converse
 
         self.plan, self.integers, self.seed = plan, integers, seed
         self.coordinator = CoordinatorSession(plan)

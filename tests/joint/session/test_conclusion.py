@@ -14,7 +14,7 @@ from flou.joint.estimators.linear.linear import LinearRegression
 from flou.joint.session.conclusion import concluded, next_ask
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import ANY, converse
+from flou.joint.simulation import ANY, converse
 from joint.session.sessions import Integers
 
 

@@ -11,7 +11,7 @@ from flou.joint import Policy, PrivateHistogram
 from flou.joint.agreement.plan import Plan
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import converse
+from flou.joint.simulation import converse
 
 PATIENT = 417
 CAREFUL = Policy(columns=("pressure",), rows_per_scalar=100)

@@ -13,7 +13,7 @@ from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.messages import Message, bitmap, signed
 from flou.joint.session import coordinator as coordinating
 from flou.joint.session.coordinator import CoordinatorSession
-from flou.joint.session.simulate import converse
+from flou.joint.simulation import converse
 from joint.session.sessions import (
     IDENTITIES,
     Integers,

@@ -12,7 +12,7 @@ from flou.joint.agreement.canonical import decode, encode
 from flou.joint.round.messages import bitmap
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import FileMemory
-from flou.joint.session.simulate import converse
+from flou.joint.simulation import converse
 from joint.session.sessions import Integers, Recorder, parties, party, plain, plan_for, total
 
 ROUNDS = 2

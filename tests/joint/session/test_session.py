@@ -16,7 +16,7 @@ from flou.joint.masking.noise import polya_share
 from flou.joint.round.messages import Message
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import converse, simulate
+from flou.joint.simulation import converse, simulated
 from joint.session.sessions import (
     ANY,
     IDENTITIES,
@@ -250,9 +250,9 @@ def test_noise_is_added_before_the_masks():
 def test_vectors_of_numbers():
     """The estimator of sums of vectors: fractions on the grid, and missing parties."""
     tables = {f"n{i}": {"v": np.array([0.25 * i, -1.5, 2.0**20])} for i in range(5)}
-    outcome = simulate(tables, VectorSum("v", 3, 2**20, 2))
+    outcome = simulated(tables, VectorSum("v", 3, 2**20, 2))
     assert outcome.fit.totals.tolist() == [2.5, -7.5, 5 * 2.0**20]
-    fewer = simulate(
+    fewer = simulated(
         tables, VectorSum("v", 3, 2**20, 2), lost=lambda number, address: (number, address) == (4, (1, "mask"))
     )
     assert fewer.fit.exact == (6, -24, 4 * 2**22)

@@ -8,7 +8,7 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity, Roster
 from flou.joint.agreement.plan import Plan
-from flou.joint.estimators import registry
+from flou.joint.estimators import program
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.messages import bitmap
@@ -16,8 +16,8 @@ from flou.joint.round.record import record_hash
 from flou.joint.session import coordinator as coordinating
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import converse
 from flou.joint.session.transcript import verified
+from flou.joint.simulation import converse
 from joint.session.sessions import ANY, Given, Integers, given_away
 
 M = 104
@@ -76,8 +76,7 @@ def test_a_wrong_sum_is_shown_by_the_transcript(monkeypatch):
             self.hash = record_hash(self.setting, self.record.root(), self.survivors, codec.to_bytes(self.sums))
             return {}
 
-    monkeypatch.setitem(registry.ESTIMATORS, "integers", Integers.__module__)
-    monkeypatch.setitem(registry._known, "integers", Integers)
+    monkeypatch.setitem(program.ESTIMATORS, "integers", f"{Integers.__module__}.Integers")
     _, outcome = lied_to(monkeypatch, Lying)
     assert outcome.fit.sums == ((sum(range(M)) + 1, -M),)
     with pytest.raises(ProtocolError, match="do not follow from the masked words"):

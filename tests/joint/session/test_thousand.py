@@ -8,7 +8,7 @@ import numpy as np
 
 from flou.joint.agreement.canonical import decode
 from flou.joint.estimators.distribution.vector_sum import VectorSum
-from flou.joint.session.simulate import Simulation, simulate
+from flou.joint.simulation import Simulation, simulated
 from joint.session.sessions import STEPS
 
 LENGTH = 5000
@@ -26,7 +26,7 @@ def held(m: int, losses: dict[int, tuple[int, str]]) -> tuple[Simulation, np.nda
             gone.add(number)
         return number in gone
 
-    outcome = simulate([{"v": table} for table in tables], VectorSum("v", LENGTH), lost=lost)
+    outcome = simulated([{"v": table} for table in tables], VectorSum("v", LENGTH), lost=lost)
     for key, data in outcome.coordinator.memory._kept.items():
         parts = key.split("/")
         if parts[-1].isdigit():

@@ -10,11 +10,11 @@ from flou.bits import SeededBits
 from flou.errors import FlouError, InvalidParameter, ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity
-from flou.joint.estimators import registry
+from flou.joint.estimators import program
 from flou.joint.round.messages import Message, signed
 from flou.joint.session.coordinator import CoordinatorSession
-from flou.joint.session.simulate import converse
 from flou.joint.session.transcript import verified
+from flou.joint.simulation import converse
 from joint.session.sessions import IDENTITIES, Integers, lie, parties, plain, plan_for, total
 
 ROUNDS = 2
@@ -22,8 +22,7 @@ ROUNDS = 2
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    monkeypatch.setitem(registry.ESTIMATORS, "integers", Integers.__module__)
-    monkeypatch.setitem(registry._known, "integers", Integers)
+    monkeypatch.setitem(program.ESTIMATORS, "integers", f"{Integers.__module__}.Integers")
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,11 @@ from flou.joint.round.messages import Message, signed
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.memory import Memory
 from flou.joint.session.party import PartySession
-from flou.joint.session.simulate import converse
+from flou.joint.simulation import converse
 from flou.joint.transport import http, server, steps, wire
 from flou.joint.transport.client import attend, fetched_plan
 from flou.joint.transport.http import request
-from flou.joint.transport.lengths import longest_message, longest_reply
+from flou.joint.transport.wire import longest_message, longest_reply
 from joint.transport.served import ANY, Group, Served, sentences, total
 
 

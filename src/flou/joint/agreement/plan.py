@@ -20,13 +20,10 @@ from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.agreement.canonical import digest
 from flou.joint.agreement.identity import Roster
 from flou.joint.agreement.plan_words import plan_facts, rows_fact
-from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.program import Ask, Program
-from flou.joint.estimators.reading import Reading
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.party_rows import PartyRows, Reading
+from flou.joint.estimators.program import Ask, Program, program_of
 from flou.joint.masking.bounds import Proof, width_for
-from flou.joint.masking.graph import DENSE
-from flou.joint.masking.resilience import Resilience, resilience
+from flou.joint.masking.graph import DENSE, Resilience, resilience
 from flou.parameters import checked_text, choice, integer
 
 __all__ = ["Plan"]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from flou.arrays import Floats
-from flou.joint.estimators.summary_table import coefficient_rows
-from flou.joint.estimators.tabled_fit import TabledFit
+from flou.joint.estimators.fit import TabledFit
+from flou.joint.estimators.summary_table import decimal
 from flou.parameters import Number, open_probability
 
-__all__ = ["Coefficients"]
+__all__ = ["Asymptotic", "Coefficients"]
+
+
+UNFINISHED = "The search did not reach the maximum within the agreed rounds: the numbers are not those of the maximum."
 
 
 class Coefficients(TabledFit):
@@ -84,4 +88,37 @@ class Coefficients(TabledFit):
 
     def lines(self) -> list[list[str]]:
         """A line of the summary for each coefficient."""
-        return coefficient_rows(self.names, self.params, self.bse, self.tvalues, self.pvalues, self.conf_int())
+        rows = zip(self.names, self.params, self.bse, self.tvalues, self.pvalues, self.conf_int(), strict=True)
+        return [
+            [name, decimal(coef, 4), decimal(error), f"{statistic:.3f}", f"{p:.3f}", *map(decimal, ends)]
+            for name, coef, error, statistic, p, ends in rows
+        ]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Asymptotic(Coefficients):
+    """The maximum of a likelihood: coefficients, whether the walk arrived, and information criteria."""
+
+    names: tuple[str, ...]
+    params: Floats
+    cov_params: Floats
+    nobs: int
+    llf: float
+    converged: bool
+
+    @property
+    def message(self) -> str:
+        """Why the numbers cannot be used; empty where they can."""
+        return "" if self.converged else UNFINISHED
+
+    @property
+    def df_resid(self) -> int:
+        return self.nobs - len(self.params)
+
+    @property
+    def aic(self) -> float:
+        return -2 * self.llf + 2 * len(self.params)
+
+    @property
+    def bic(self) -> float:
+        return float(-2 * self.llf + np.log(self.nobs) * len(self.params))

@@ -3,7 +3,9 @@
 Numbers become doubles, truth values 1 and 0, and everything else is text. In a text file a column is numbers where each
 of its cells reads as one, unless the schema declares categories: then it stays as it is written. Rows with a missing
 value in a column that is used are left out, as regressions do. A statistic gets the columns that its reading names, and
-no others: what a party agrees to is what can be read.
+no others: what a party agrees to is what can be read. A reading is the one list that parties agree to, policies check
+and rows obey. Whoever knows for which rows a condition holds knows something about the columns in it, so the list has
+the columns that a statistic computes with and those that its condition compares.
 
 Cells are read one by one, and none of them raises an error. Bytes are UTF-8. A cell that cannot be read (other bytes, a
 list, NA of pandas, a signalling NaN) is missing. Texts are Python's own, so that a long one takes its own room only.
@@ -12,6 +14,7 @@ list, NA of pandas, a signalling NaN) is missing. Texts are Python's own, so tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -19,14 +22,48 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from flou.domain import Schema
 from flou.domain.column import each, real
 from flou.errors import ProtocolError
-from flou.joint.estimators.reading import Reading
 from flou.parameters import shown
+from flou.summaries.condition import Condition, named
+from flou.summaries.condition_words import condition
 from flou.summaries.rows import Rows
 from flou.summaries.source import rows_of
 
-__all__ = ["Batch", "PartyRows", "number_of"]
+__all__ = ["Batch", "PartyRows", "Reading", "number_of"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which columns are read, of which rows, and which of them as texts."""
+
+    computed: tuple[str, ...]  # what the statistic computes with
+    where: str = ""  # a condition in words; rows for which it does not hold are left out
+    texts: frozenset[str] = frozenset()  # columns that stay as they are written
+
+    def __post_init__(self) -> None:
+        self.columns  # noqa: B018  refuse a condition that cannot be read
+
+    @classmethod
+    def of(cls, computed: Sequence[str], *, where: str = "", schema: Schema | None = None) -> Reading:
+        """Columns whose domain is a list of texts are read as texts."""
+        domains = {} if schema is None else schema.columns
+        listed = {name: domain.levels for name, domain in domains.items() if domain.numbers is None}
+        texts = frozenset(name for name, values in listed.items() if all(isinstance(value, str) for value in values))
+        return cls(tuple(dict.fromkeys(computed)), where, texts)
+
+    @cached_property
+    def condition(self) -> Condition | None:
+        """The condition, taken apart; None where all rows are read."""
+        return condition(self.where) if self.where else None
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that anything reads: those of the statistic, then those of the condition alone."""
+        compared = () if self.condition is None else named(self.condition)
+        return tuple(dict.fromkeys((*self.computed, *compared)))
+
 
 Batch: TypeAlias = Mapping[str, NDArray[Any]]  # numbers as float64, texts as texts or as objects that are texts
 

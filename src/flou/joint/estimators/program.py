@@ -11,19 +11,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from flou.domain import Schema
+from flou.domain.table import checked_table
 from flou.errors import ProtocolError
 from flou.guarantee import Guarantee
-from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.reading import Reading
+from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.masking.noise import NoiseShare
-from flou.parameters import integer
+from flou.parameters import choice, integer
 
-__all__ = ["Ask", "Opened", "Program", "not_of_rows"]
+__all__ = ["ESTIMATORS", "Ask", "Opened", "Program", "not_of_rows", "program_of", "program_type"]
 
 ROUNDED = 1e-10  # of the largest of several parameters, for those that are differences of large ones
 CLOSE = 1e-6  # how far, relatively, parameters of two machines may be apart: their linear algebra rounds differently
@@ -103,6 +104,8 @@ class Program(ABC):
     """A statistic of the rows of several parties, as rounds of sums."""
 
     estimator: ClassVar[str]  # its name in a plan
+    _required: ClassVar[tuple[str, ...]]  # the terms that a plan must write
+    _optional: ClassVar[tuple[str, ...]] = ()
     proofs: ClassVar[tuple[str, ...]] = ("masked-sums",)  # the pages that prove what it promises
 
     @property
@@ -142,6 +145,39 @@ class Program(ABC):
         """What a plan says about this statistic: texts, numbers and lists, from which ``from_terms`` makes it again."""
 
     @classmethod
-    @abstractmethod
     def from_terms(cls, terms: Mapping[str, Any]) -> Program:
         """The program that a plan describes. Someone else may have written the terms: everything is checked."""
+        given = checked_table(cls.estimator, terms, required=cls._required, optional=cls._optional)
+        if given.get("schema") is not None:
+            given["schema"] = Schema.from_dict(given["schema"])
+        return cls(**given)
+
+
+HERE = "flou.joint.estimators"
+ESTIMATORS = {  # which statistics a plan may name, and where each lives: a module is imported when it is first named
+    "vector sum": f"{HERE}.distribution.vector_sum.VectorSum",
+    "moments": f"{HERE}.linear.moments.Moments",
+    "ols": f"{HERE}.linear.linear.LinearRegression",
+    "logit": f"{HERE}.likelihood.logistic.LogisticRegression",
+    "likelihood": f"{HERE}.likelihood.likelihood.MaximumLikelihood",
+    "histogram": f"{HERE}.distribution.distribution.Histogram",
+    "ecdf": f"{HERE}.distribution.distribution.Ecdf",
+    "quantiles": f"{HERE}.distribution.quantiles.Quantiles",
+    "private ols": f"{HERE}.private.linear.PrivateLinearRegression",
+    "private logit": f"{HERE}.private.logistic.PrivateLogisticRegression",
+    "private histogram": f"{HERE}.private.histogram.PrivateHistogram",
+    "private quantiles": f"{HERE}.private.quantiles.PrivateQuantiles",
+}
+
+
+def program_type(estimator: str) -> type[Program]:
+    """The class of a statistic."""
+    choice("estimator", estimator, ESTIMATORS)
+    module, _, name = ESTIMATORS[estimator].rpartition(".")
+    found: type[Program] = getattr(import_module(module), name)
+    return found
+
+
+def program_of(estimator: str, terms: Mapping[str, Any]) -> Program:
+    """The statistic that a plan describes."""
+    return program_type(estimator).from_terms(terms)

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from flou.joint.estimators.fit import Provenance
-
-__all__ = ["SummaryTable", "coefficient_rows", "decimal", "provenance_facts"]
+__all__ = ["WIDTH", "SummaryTable", "decimal"]
 
 WIDTH = 78
 
@@ -107,36 +105,3 @@ def decimal(number: float, digits: int = 3) -> str:
     if number != 0 and not 1e-4 <= abs(number) < 1e4:
         return f"{number:.{digits}g}"
     return f"{number:.{digits}f}"
-
-
-def coefficient_rows(
-    names: Sequence[str],
-    params: Iterable[float],
-    bse: Iterable[float],
-    statistics: Iterable[float],
-    pvalues: Iterable[float],
-    intervals: Iterable[Sequence[float]],
-) -> list[list[str]]:
-    """A line for each coefficient, to go under coef, std err, t or z, P, and the two ends of the interval."""
-    rows = []
-    for name, coef, error, statistic, p, ends in zip(names, params, bse, statistics, pvalues, intervals, strict=True):
-        words = [decimal(coef, 4), decimal(error), f"{statistic:.3f}", f"{p:.3f}", *(decimal(end) for end in ends)]
-        rows.append([name, *words])
-    return rows
-
-
-def provenance_facts(provenance: Provenance | None, rows: int) -> list[tuple[str, str]]:
-    """Who took part, what was opened and what it cost; nothing for sums that were added up in a test."""
-    if provenance is None:
-        return []
-    parties = ", ".join(provenance.parties)
-    if len(parties) > WIDTH - 30:
-        parties = parties[: WIDTH - 33] + "..."
-    each = f" ({rows / provenance.scalars:.1f} rows per scalar)" if provenance.scalars else ""
-    return [
-        ("Parties", f"{len(provenance.parties)} ({parties})"),
-        ("Rounds", str(provenance.rounds)),
-        ("Opened", f"{provenance.scalars} scalars{each}"),
-        ("Privacy", provenance.privacy),
-        ("Transcript", provenance.transcript),
-    ]

@@ -20,10 +20,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from flou.errors import InvalidParameter, ProtocolError
 from flou.joint.masking.noise_privacy import LEAST_SKELLAM, least_of_gaussians, rho_of_gaussians, rho_of_skellam
 from flou.laws import DiscreteGaussian, DiscreteLaplace, Law, PolyaShare, Skellam
-from flou.parameters import Number, choice, exact, integer, is_number, number, shown
+from flou.parameters import Number, choice, exact, integer, is_number, number, open_probability, shown
 
 __all__ = ["KINDS", "NoiseShare", "gaussian_share", "polya_share", "skellam_share"]
 
@@ -31,6 +33,8 @@ KINDS = ("discrete-gaussian", "skellam", "polya")
 MOST_PARTIES = 10**6
 RARE = 129 * math.log(2)  # a two-sided tail of 2 e^-RARE is below 2^-128
 MOST_DIMENSIONS = 2**40
+MOST_TERMS = 2**20
+TAIL = 1e-18  # of a law, left out of sums
 LONG = 10**100  # neither side of the fraction has more digits than this
 
 _RATIONAL = re.compile(r"[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?")
@@ -70,8 +74,26 @@ class NoiseShare:
         return PolyaShare(self.parameter, self.honest) if self.honest > 1 else DiscreteLaplace(self.parameter)
 
     def total(self, parties: int) -> float:
-        """The variance of the sum of so many shares."""
+        """The variance of the sum of this many shares."""
         return integer("parties", parties, 0, MOST_PARTIES) * self.law.variance
+
+    def total_reach(self, parties: int, level: Number = 0.95) -> int:
+        """The least t with P(|noise| <= t) >= level, for the sum of the shares of all parties, honest or not.
+
+        Skellam shares add up to a Skellam law. Discrete Gaussian ones add up to a discrete Gaussian law, to within the
+        variation that ``noise_privacy.py`` bounds; shares of a variance above 1 have none. m Pólya shares of h make
+        X - Y with X and Y negative binomial of size m/h; for m = h the discrete Laplace law. Its probabilities are
+        added up; where there are more than 2^20 of them they are those of a smaller scale, stretched.
+        """
+        outside = (1 - float(open_probability("level", level))) / 2
+        whole = self.parameter * parties / self.honest
+        if self.kind == "discrete-gaussian":
+            return -DiscreteGaussian(sigma_squared=whole).interval(float(level))[0]
+        if self.kind == "skellam":
+            return -Skellam(whole).interval(float(level))[0]
+        scale, size = float(self.parameter), parties / self.honest
+        stretch = max(_terms(scale, size) / MOST_TERMS, 1.0)
+        return math.ceil(_polya_reach(scale / stretch, size, outside) * stretch)
 
     @property
     def reach(self) -> int:
@@ -181,3 +203,25 @@ def _least_share(
 def polya_share(*, epsilon: Number, sensitivity: Number, honest: int) -> NoiseShare:
     """Pólya shares with this epsilon."""
     return NoiseShare("polya", number("sensitivity", sensitivity) / number("epsilon", epsilon), honest)
+
+
+def _terms(scale: float, size: float) -> int:
+    """P(X >= k) <= 2^size e^(-k / (2 scale)), which is below the tail from here on (Chernoff, at half the rate)."""
+    return math.ceil(2 * scale * (size + math.log(1 / TAIL))) + 2
+
+
+def _polya_reach(scale: float, size: float, outside: float) -> int:
+    """The least t with P(X - Y > t) <= outside, X and Y negative binomial of this size."""
+    from scipy.special import gammaln
+
+    length = _terms(scale, size)
+    k = np.arange(length)
+    log = gammaln(k + size) - gammaln(k + 1) - gammaln(size) - k / scale
+    p = np.exp(log + size * math.log(-math.expm1(-1 / scale)))
+    above = np.append(np.cumsum(p[:0:-1])[::-1], 0.0)  # P(X > k)
+    low, high = -1, length - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        reached = float(p[: length - middle] @ above[middle:]) <= outside
+        low, high = (low, middle) if reached else (middle, high)
+    return high

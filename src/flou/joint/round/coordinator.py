@@ -14,11 +14,9 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import encode
 from flou.joint.masking import codec
 from flou.joint.round.keys import check_keys
-from flou.joint.round.merkle import inclusions
-from flou.joint.round.messages import Message, bitmap, malformed, members
+from flou.joint.round.messages import Message, Messages, Replies, bitmap, malformed, members, near
 from flou.joint.round.party import KINDS, agreement, mask_digest, released_digest, words_digest
-from flou.joint.round.record import Record, open_sums, record_hash
-from flou.joint.round.relay import Messages, Replies, near
+from flou.joint.round.record import Record, inclusions, open_sums, record_hash
 from flou.joint.round.setting import Setting
 from flou.joint.round.sharing import check_sealed, meant_for
 

@@ -1,11 +1,14 @@
-"""What travels: a signed body, and what the body vouches for by its hash."""
+"""What travels: a signed body, and what the body vouches for by its hash; and the replies of the coordinator.
+
+A reply is encoded when its party asks. With ten thousand parties, the replies to all would fill the memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +16,19 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import decode, encode
 from flou.joint.agreement.identity import Identity, Roster
 
-__all__ = ["Message", "bitmap", "in_order", "malformed", "members", "signed", "unsigned"]
+__all__ = [
+    "Message",
+    "Messages",
+    "Replies",
+    "bitmap",
+    "in_order",
+    "malformed",
+    "members",
+    "near",
+    "signed",
+    "table",
+    "unsigned",
+]
 
 TAG = "message"
 SHORT = 1 << 10  # bytes
@@ -143,3 +158,35 @@ def malformed(what: str) -> ProtocolError:
         "Nothing follows from a message that is not understood, and guessing would be unsafe.",
         "Check that everyone runs the same version of flou.",
     )
+
+
+Messages: TypeAlias = dict[int, Message]
+
+
+class Replies(Mapping[int, bytes]):
+    """The replies to some parties, of which a function says what they hold."""
+
+    def __init__(self, parties: Collection[int], told: Callable[[int], Mapping[str, Any]]) -> None:
+        self._parties, self._told = frozenset(parties), told
+
+    def __getitem__(self, party: int) -> bytes:
+        if party not in self._parties:
+            raise KeyError(party)
+        return encode(self._told(party))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._parties)
+
+    def __len__(self) -> int:
+        return len(self._parties)
+
+
+def table(messages: Messages) -> dict[str, bytes]:
+    """Messages by the numbers of their senders, as they are told to others."""
+    return {str(party): message.to_bytes() for party, message in messages.items()}
+
+
+def near(graph: Mapping[int, tuple[int, ...]], messages: Messages) -> Callable[[int], dict[str, bytes]]:
+    """For each party the messages of its neighbours, each encoded once."""
+    told = table(messages)
+    return lambda party: {key: told[key] for other in graph[party] if (key := str(other)) in told}

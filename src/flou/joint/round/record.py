@@ -2,12 +2,14 @@
 
 The record holds the messages that show the keys, the masked words, the survivors with the signatures under them, and
 the shares that were released. From these the sum follows; :func:`open_sums` is what the coordinator runs, what every
-party runs again before it believes the sum, and what an auditor runs years later.
+party runs again before it believes the sum, and what an auditor runs years later. A Merkle tree (as in RFC 6962) gives
+one hash for all masked words, and a short proof for each party that its own are among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,12 +24,60 @@ from flou.joint.masking import codec
 from flou.joint.masking.masks import add_mask, pair_key
 from flou.joint.masking.shares import SHARE, join
 from flou.joint.round.keys import commitment, shown
-from flou.joint.round.merkle import root
 from flou.joint.round.messages import Message, bitmap, in_order, malformed, members
 from flou.joint.round.party import KINDS, agreement, mask_digest, released_digest, words_digest
 from flou.joint.round.setting import Setting
 
-__all__ = ["Record", "open_sums", "record_hash"]
+__all__ = ["Record", "included", "inclusions", "open_sums", "record_hash", "root"]
+
+
+def _leaf(text: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + text).digest()
+
+
+def _node(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def _levels(texts: Sequence[bytes]) -> list[list[bytes]]:
+    """From the leaves up; a node without a partner moves up as it is."""
+    levels = [[_leaf(text) for text in texts]]
+    while len(levels[-1]) > 1:
+        below = levels[-1]
+        above = [_node(below[i], below[i + 1]) for i in range(0, len(below) - 1, 2)]
+        levels.append(above + below[len(above) * 2 :])
+    return levels
+
+
+def root(texts: Sequence[bytes]) -> bytes:
+    """The hash of all texts, in their order."""
+    return _levels(texts)[-1][0] if texts else hashlib.sha256(b"").digest()
+
+
+def inclusions(texts: Sequence[bytes]) -> list[list[bytes]]:
+    """For each text the hashes on its way to the root, each with a leading byte: 0 when it stands to the left."""
+    levels = _levels(texts)[:-1]
+    paths = []
+    for start in range(len(texts)):
+        path, position = [], start
+        for level in levels:
+            partner = position ^ 1
+            if partner < len(level):
+                path.append(bytes([int(partner > position)]) + level[partner])
+            position //= 2
+        paths.append(path)
+    return paths
+
+
+def included(text: bytes, path: Sequence[bytes], top: bytes) -> bool:
+    """Whether a path proves that a text is under a root."""
+    found = _leaf(text)
+    for step in path:
+        if not isinstance(step, bytes) or len(step) != 33:
+            return False
+        found = _node(found, step[1:]) if step[0] else _node(step[1:], found)
+    return found == top
+
 
 PARTS = ("adverts", "masked", "agreed", "released")
 

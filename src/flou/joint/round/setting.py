@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import encode
 from flou.joint.agreement.identity import Roster
-from flou.joint.masking.resilience import Resilience
+from flou.joint.masking.graph import Resilience
 from flou.joint.round.messages import Message, malformed
 
 __all__ = ["Ahead", "Setting", "pair"]

@@ -20,8 +20,7 @@ from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import codec
 from flou.joint.round.coordinator import CoordinatorRound
 from flou.joint.round.keys import check_keys
-from flou.joint.round.messages import Message, bitmap, malformed, unsigned
-from flou.joint.round.relay import Messages, Replies, near, table
+from flou.joint.round.messages import Message, Messages, Replies, bitmap, malformed, near, table, unsigned
 from flou.joint.round.setting import Ahead
 from flou.joint.round.sharing import check_sealed, meant_for
 from flou.joint.session.conclusion import concluded, confirmations, next_ask
@@ -30,11 +29,11 @@ from flou.joint.session.opening import FULL, NONCE, Beginning, at_once, joining,
 from flou.joint.session.party import Address
 from flou.joint.session.transcript import Transcript
 
-__all__ = ["CoordinatorSession", "Step"]
+__all__ = ["CoordinatorSession", "OpenStep"]
 
 
 @dataclass(frozen=True)
-class Step:
+class OpenStep:
     """What the coordinator waits for."""
 
     address: Address
@@ -138,7 +137,7 @@ class CoordinatorSession:
 
     # The session
 
-    def _run(self) -> Generator[Step, Messages, None]:
+    def _run(self) -> Generator[OpenStep, Messages, None]:
         ask = next_ask(self.plan.program, self.opened)
         if ask is None:
             raise malformed("The plan asks for nothing.")
@@ -159,7 +158,7 @@ class CoordinatorSession:
             self._enough(state.released, state.setting.resilience.quorum + 1)
             ask, setting = following, begun.setting(head, number, following, self.opened, state.setting.following)
             state = state.next(setting)
-        confirmed = yield Step((number, "confirm"), head, state.there)
+        confirmed = yield OpenStep((number, "confirm"), head, state.there)
         self._enough_confirmed(state, confirmed)
         self.transcript.confirm(confirmed)
         self.fit = concluded(self.plan, self.opened, head)
@@ -176,10 +175,10 @@ class CoordinatorSession:
                 "Ask the parties for their reasons.",
             )
 
-    def _begin(self, ask: Ask) -> Generator[Step, Messages, tuple[Beginning, CoordinatorRound]]:
+    def _begin(self, ask: Ask) -> Generator[OpenStep, Messages, tuple[Beginning, CoordinatorRound]]:
         """The session, and its first round."""
         plan, everyone = self.plan, frozenset(range(len(self.names)))
-        joined = yield Step((0, "join"), plan.hash, everyone, _check_join)
+        joined = yield OpenStep((0, "join"), plan.hash, everyone, _check_join)
         self._enough(joined)
         order = tuple(sorted(joined))
         commitments = {party: joined[party].content["commitment"] for party in order}
@@ -197,7 +196,7 @@ class CoordinatorSession:
             elif message.attachment:
                 raise unsigned()
 
-        present = yield Step((0, "reveal"), place, frozenset(joined), revealed)
+        present = yield OpenStep((0, "reveal"), place, frozenset(joined), revealed)
         self._enough(present, 0 if ahead is None else ahead.resilience.quorum + 1)
         nonces = b"".join(present[party].content["nonce"] for party in sorted(present))
         self.transcript.begin(joined, {party: message.alone for party, message in present.items()})
@@ -210,7 +209,7 @@ class CoordinatorSession:
         adverts = {party: joined[party] for party in present}
         shown = near(begun.ahead.graph, adverts)
         self._answer((0, "reveal"), Replies(present, lambda party: started | {"adverts": shown(party)}))
-        shared = yield Step(
+        shared = yield OpenStep(
             (1, "share"), begun.id, frozenset(present), lambda message: _check_shares(begun.ahead, message, adverts)
         )
         self._enough(shared)
@@ -227,11 +226,11 @@ class CoordinatorSession:
                 "Begin again when more parties are there.",
             )
 
-    def _round(self, state: CoordinatorRound, number: int) -> Generator[Step, Messages, None]:
+    def _round(self, state: CoordinatorRound, number: int) -> Generator[OpenStep, Messages, None]:
         """The steps of one round, up to its sums."""
         for step, check, close in state.steps():
             state.step = step
-            messages = yield Step((number, step), state.setting.id, state.there, check)
+            messages = yield OpenStep((number, step), state.setting.id, state.there, check)
             replies = close(messages)
             if step != "unmask":
                 self._answer((number, step), replies)

@@ -20,8 +20,7 @@ from flou.errors import ProtocolError
 from flou.joint.agreement.canonical import digest, encode
 from flou.joint.agreement.plan import Plan
 from flou.joint.estimators.program import Ask, Opened
-from flou.joint.masking.graph import DENSE, neighbours
-from flou.joint.masking.resilience import resilience
+from flou.joint.masking.graph import DENSE, neighbours, resilience
 from flou.joint.round.messages import bitmap
 from flou.joint.round.setting import Ahead, Setting
 

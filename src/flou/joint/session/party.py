@@ -23,10 +23,9 @@ from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened
 from flou.joint.masking import bounds, codec
 from flou.joint.round.keys import RoundKeys
-from flou.joint.round.merkle import included
 from flou.joint.round.messages import TAG, Message, bitmap, malformed, members, signed
 from flou.joint.round.party import PartyRound
-from flou.joint.round.record import Record, open_sums, record_hash
+from flou.joint.round.record import Record, included, open_sums, record_hash
 from flou.joint.round.setting import Setting
 from flou.joint.round.sharing import Sharing
 from flou.joint.session.conclusion import concluded, confirmations, next_ask

@@ -5,8 +5,7 @@ Why here    no web framework stands in front of a session. How long a message ca
             installs nothing for it, and both sides read with the same code.
             docs/explanation/joint-statistics.md compares it with uvicorn, client by client
 http        heads and bodies as bytes, strictly: what can be read in two ways is refused
-wire        one connection, with a time for everything that is waited for
-lengths     how long messages can be, which follows from the plan
+wire        one connection, with a time for everything that is waited for; how long messages can be
 tls         certificates, on one side or on both
 steps       the steps of a session in time: who is waited for, and how long
 server      the coordinator

@@ -22,8 +22,7 @@ from flou.joint.estimators.fit import Fit
 from flou.joint.session.party import Address, PartySession
 from flou.joint.session.replies import reason
 from flou.joint.transport import http
-from flou.joint.transport.lengths import LONGEST_PLAN, longest_reply
-from flou.joint.transport.wire import Wire
+from flou.joint.transport.wire import LONGEST_PLAN, Wire, longest_reply
 
 __all__ = ["attend", "fetched_plan"]
 

@@ -22,9 +22,8 @@ from flou.errors import FlouError, InvalidParameter, ProtocolError
 from flou.joint.session.coordinator import CoordinatorSession
 from flou.joint.session.party import Address
 from flou.joint.transport.http import LONGEST_HEAD, Refused, refusal, response
-from flou.joint.transport.lengths import longest_message
 from flou.joint.transport.steps import Patience, Steps
-from flou.joint.transport.wire import Wire
+from flou.joint.transport.wire import Wire, longest_message
 
 __all__ = ["Patience", "serve"]
 

@@ -1,7 +1,7 @@
 """One connection: messages in and out, each with a time by which it must be done.
 
 Times are watched by one timer a connection that looks once in a while, so giving a time costs nothing. Whoever sends
-too slowly, or does not read what is sent, is cut off.
+too slowly, or does not read what is sent, is cut off. How long a message can be follows from the plan.
 """
 
 from __future__ import annotations
@@ -9,9 +9,32 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from flou.joint.agreement.plan import Plan
+from flou.joint.masking.codec import WIDEST
+from flou.joint.session.opening import FULL
 from flou.joint.transport.http import Head, malformed, parsed_head, too_long
 
-__all__ = ["Wire"]
+__all__ = ["LONGEST_PLAN", "Wire", "longest_message", "longest_reply"]
+
+LONGEST_PLAN = 1 << 25  # bytes of a plan file: 100,000 parties take 9 million
+SIGNED = 1 << 12  # a body without lists, and its signature
+SHARES = 256  # for a neighbour: its number and two sealed shares
+
+
+def longest_message(plan: Plan, step: str) -> int:
+    """No message of a party in this step has more bytes."""
+    size = SIGNED + len(plan.roster) // 8  # a set of parties
+    if step == "mask":
+        return size + plan.program.scalars * WIDEST // 8
+    return size + plan.resilience.neighbours * SHARES * (2 if step == "unmask" else step in ("reveal", "share"))
+
+
+def longest_reply(plan: Plan) -> int:
+    """No reply of the coordinator has more bytes: sums, the next question, and the messages of those who are seen."""
+    words, shares = longest_message(plan, "mask"), longest_message(plan, "unmask")
+    seen = min(len(plan.roster), FULL)
+    return 3 * words + 64 * len(plan.roster) + seen * (words + shares + 4 * SIGNED)
+
 
 SECONDS = 10.0  # for a head, and for a body on top of its length
 SLOWEST = 1 << 16  # bytes a second of a body

@@ -10,9 +10,9 @@ from formulaic import model_matrix
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.reading import Reading
+from flou.joint.estimators.design.design import RegressionDesign
+from flou.joint.estimators.linear.linear import LinearRegression
+from flou.joint.estimators.party_rows import PartyRows, Reading
 
 SCHEMA = Schema(
     {
@@ -94,7 +94,7 @@ def batch_of(design, frame):
 def test_names_and_matrix_are_those_of_formulaic(formula):
     """Column by column, in its order and under its names."""
     rows = made_rows()
-    design = Design(formula, SCHEMA)
+    design = RegressionDesign(formula, SCHEMA)
     expected = model_matrix(formula, rows, context={"log1p": np.log1p, "sqrt": np.sqrt})
     X, y = design.matrix(batch_of(design, rows) if design.columns else {})
     assert design.names == tuple(expected.rhs.columns)
@@ -107,7 +107,7 @@ def test_names_and_matrix_are_those_of_formulaic(formula):
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_codes_are_whole_numbers_within_their_limits_and_close_to_the_values(formula):
     rows = made_rows()
-    design = Design(formula, SCHEMA)
+    design = RegressionDesign(formula, SCHEMA)
     batch = batch_of(design, rows)
     codes = design.codes(batch)
     X, y = design.matrix(batch)
@@ -122,7 +122,7 @@ def test_codes_are_whole_numbers_within_their_limits_and_close_to_the_values(for
 
 
 def test_bounds_and_grids_follow_from_the_schema_alone():
-    design = Design("d ~ b + k + g + d:g + k:b + x + log(d)", SCHEMA)
+    design = RegressionDesign("d ~ b + k + g + d:g + k:b + x + log(d)", SCHEMA)
     found = dict(zip(design.names, zip(design.bounds(), design.fraction_bits, strict=False), strict=True))
     assert found["Intercept"] == ((1.0, 1.0), 0)
     assert found["b"] == ((0.0, 1.0), 0)
@@ -139,7 +139,7 @@ def test_bounds_and_grids_follow_from_the_schema_alone():
 @pytest.mark.parametrize(("value", "column"), [(10.5, "d"), (-0.1, "d"), (np.inf, "d"), (2.0**41, "x"), (-np.inf, "x")])
 def test_a_value_outside_its_bounds_is_refused_by_name_and_never_quoted(value, column):
     rows = made_rows()
-    design = Design("y ~ x + d", SCHEMA)
+    design = RegressionDesign("y ~ x + d", SCHEMA)
     rows.loc[3, column] = value
     with pytest.raises(InvalidData, match=repr(column)) as caught:
         design.codes(batch_of(design, rows))
@@ -149,7 +149,7 @@ def test_a_value_outside_its_bounds_is_refused_by_name_and_never_quoted(value, c
 
 def test_values_at_their_bounds_are_no_reason_to_refuse():
     rows = pd.DataFrame({"y": [0.0, 1.0], "d": [0.0, 10.0], "x": [2.0**40, -(2.0**40)]})
-    design = Design("y ~ d + x + exp(d) + d:d + x:d", SCHEMA)
+    design = RegressionDesign("y ~ d + x + exp(d) + d:d + x:d", SCHEMA)
     codes = design.codes(batch_of(design, rows))
     assert all(abs(int(code)) <= limit for row in codes for code, limit in zip(row, design.code_limits, strict=True))
 
@@ -170,7 +170,7 @@ def test_values_at_their_bounds_are_no_reason_to_refuse():
     ],
 )
 def test_results_without_a_finite_value_and_unknown_categories_are_refused(formula, rows, named):
-    design = Design(formula, SCHEMA)
+    design = RegressionDesign(formula, SCHEMA)
     with pytest.raises(InvalidData) as caught:
         design.matrix(batch_of(design, rows))
     assert named in str(caught.value)
@@ -194,12 +194,12 @@ def test_results_without_a_finite_value_and_unknown_categories_are_refused(formu
 def test_what_the_schema_does_not_allow_is_refused_before_any_row_is_read(formula):
     more = {"wide": Integers(0, 900), "wider": Integers(0, 900)}
     with pytest.raises(InvalidParameter):
-        Design(formula, Schema(dict(SCHEMA.columns) | more))
+        RegressionDesign(formula, Schema(dict(SCHEMA.columns) | more))
 
 
 def test_levels_are_declared_not_seen():
     """A category that no row has still has its column, and the first declared one is the reference."""
-    design = Design("y ~ g", SCHEMA)
+    design = RegressionDesign("y ~ g", SCHEMA)
     X, _ = design.matrix(batch_of(design, {"y": [1.0, 2.0], "g": ["c", "c"]}))
     assert design.names == ("Intercept", "g[T.b]", "g[T.c]")
     assert X.tolist() == [[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
@@ -208,14 +208,14 @@ def test_levels_are_declared_not_seen():
 @pytest.mark.parametrize("values", [[True, False], [1, 0], [1.0, 0.0]])
 def test_truth_values_are_categories_too(values):
     schema = Schema({"b": Boolean(), "c": Categories([True, False])})
-    design = Design("y ~ C(b) + c", schema)
+    design = RegressionDesign("y ~ C(b) + c", schema)
     X, _ = design.matrix(batch_of(design, {"y": [1.0, 2.0], "b": values, "c": values}))
     assert design.names == ("Intercept", "C(b)[T.True]", "c[T.False]")
     assert X.tolist() == [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
 
 
 def test_no_rows_make_an_empty_matrix():
-    design = Design("y ~ g * x", SCHEMA)
+    design = RegressionDesign("y ~ g * x", SCHEMA)
     X, y = design.matrix({"y": np.zeros(0), "x": np.zeros(0), "g": np.zeros(0, dtype=str)})
     assert X.shape == (0, 6)
     assert y.shape == (0,)
@@ -225,18 +225,18 @@ def test_the_longest_terms_are_coded_in_no_time():
     names = [f"g{k}" for k in range(8)]
     schema = Schema({name: Categories(["a", "b"]) for name in names})
     start = time.process_time()
-    assert len(Design("y ~ " + ":".join(names), schema).names) == 256
-    assert len(Design("y ~ 0 + " + "*".join(names), schema).names) == 256
+    assert len(RegressionDesign("y ~ " + ":".join(names), schema).names) == 256
+    assert len(RegressionDesign("y ~ 0 + " + "*".join(names), schema).names) == 256
     assert time.process_time() - start < 10
 
 
 def test_a_plan_carries_the_design():
-    design = Design("y ~ g * x + log(d)", SCHEMA)
-    again = Design.from_terms(json.loads(json.dumps(design.terms())))
+    design = RegressionDesign("y ~ g * x + log(d)", SCHEMA)
+    again = LinearRegression.from_terms(json.loads(json.dumps(design.terms()))).design
     assert (again.names, again.fraction_bits, again.code_limits) == (
         design.names,
         design.fraction_bits,
         design.code_limits,
     )
     assert again.schema == SCHEMA
-    assert Design.from_terms(Design("y ~ x").terms()).schema is None
+    assert LinearRegression.from_terms(RegressionDesign("y ~ x").terms()).design.schema is None

@@ -9,7 +9,7 @@ from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.distribution.distribution import Ecdf, Histogram
 from flou.joint.estimators.fit import Provenance
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import program_of
 from joint.estimators.summed import parts, run
 
 EDGES = [-2.0, -1.0, 0.0, 0.5, 3.0]

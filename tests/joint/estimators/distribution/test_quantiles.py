@@ -11,11 +11,9 @@ from scipy.stats import binom
 
 from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter, ProtocolError
-from flou.joint.estimators.distribution.ordered_grid import FloatGrid, GrainGrid
-from flou.joint.estimators.distribution.quantiles import Quantiles
-from flou.joint.estimators.distribution.quantiles_fit import around
-from flou.joint.estimators.program import Opened
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.distribution.quantile_search import FloatGrid, GrainGrid
+from flou.joint.estimators.distribution.quantiles import Quantiles, around
+from flou.joint.estimators.program import Opened, program_of
 from joint.estimators.summed import parts, run
 
 PROBABILITIES = [0, 1e-9, 0.07, 0.25, 0.29, 1 / 3, 0.5, 0.9, 1]

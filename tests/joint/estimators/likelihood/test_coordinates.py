@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from flou import Categories, Schema
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.likelihood.coordinates import Coordinates
-from flou.joint.estimators.likelihood.raw_moments import RawMoments
+from flou.joint.estimators.design.design import RegressionDesign
+from flou.joint.estimators.likelihood.coordinates import Coordinates, RawMoments
 
 MADE = np.random.default_rng(5)
 FAR = np.column_stack(
@@ -46,7 +45,7 @@ def test_moments_are_those_of_exact_arithmetic(full):
 
 def test_coordinates_have_mean_zero_and_spread_one():
     """And they are exact: powers of two, and centres that are floats."""
-    design = Design("y ~ a + b + c")
+    design = RegressionDesign("y ~ a + b + c")
     coordinates = Coordinates.of(opened(full=False), design)
     X = np.column_stack([np.ones(900), FAR[:, :3]])
     Z = coordinates.moved(X)
@@ -59,7 +58,7 @@ def test_coordinates_have_mean_zero_and_spread_one():
 @pytest.mark.parametrize("formula", ["y ~ a + b + c", "y ~ a + b + c - 1"])
 def test_parameters_describe_the_same_line(formula):
     """Z b = X beta, and the covariance of beta is that of the same combinations; what follows is left alone."""
-    design = Design(formula)
+    design = RegressionDesign(formula)
     coordinates = Coordinates.of(opened(full=False), design)
     near = FAR.copy()
     near[:, 0] -= 1e9 - 1e3
@@ -77,7 +76,7 @@ def test_parameters_describe_the_same_line(formula):
 
 def test_categories_that_no_row_has_are_left_out():
     """Their columns would be zero everywhere; a column of numbers that is zero is kept, to be refused by name."""
-    design = Design("y ~ x + C(g)", Schema({"g": Categories(["a", "b", "c"])}))
+    design = RegressionDesign("y ~ x + C(g)", Schema({"g": Categories(["a", "b", "c"])}))
     rows = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
     moments = RawMoments.opened(4, False, RawMoments.of(4, False, [rows]).words())
     assert design.names == ("Intercept", "x", "C(g)[T.b]", "C(g)[T.c]")

@@ -15,11 +15,11 @@ from scipy.stats import weibull_min
 from flou import Categories, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.fit import Provenance
-from flou.joint.estimators.likelihood import likelihood_families as families
+from flou.joint.estimators.likelihood import likelihood_model as families
 from flou.joint.estimators.likelihood.coordinates import Coordinates
 from flou.joint.estimators.likelihood.likelihood import MaximumLikelihood
 from flou.joint.estimators.likelihood.likelihood_model import MODELS, model_of, register_model
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import program_of
 from joint.estimators.summed import parts, run
 
 FAIR = sm.datasets.fair.load_pandas().data.assign(y=lambda rows: (rows.affairs > 0).astype(float))
@@ -255,7 +255,7 @@ def test_rounds_that_are_not_enough():
     assert len(opened) == 3
     assert not fit.converged
     assert np.all(np.isnan(fit.bse))
-    assert "did not arrive" in fit.summary()
+    assert "did not reach the maximum" in fit.summary()
 
 
 @pytest.mark.parametrize("when", [1, 3, 6])

@@ -18,7 +18,7 @@ from flou.errors import InvalidData, InvalidParameter, ProtocolError
 from flou.joint.estimators.fit import Provenance
 from flou.joint.estimators.likelihood.coordinates import Coordinates
 from flou.joint.estimators.likelihood.logistic import LogisticRegression
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import program_of
 from joint.estimators.summed import parts, run
 
 FAIR = sm.datasets.fair.load_pandas().data.assign(y=lambda rows: (rows.affairs > 0).astype(float))
@@ -194,7 +194,7 @@ def test_rounds_that_are_not_enough():
     fit, opened = run(LogisticRegression(LONG, max_rounds=3), parts(columns(FAIR), (2000,)))
     assert len(opened) == 3
     assert not fit.converged
-    assert "did not arrive" in fit.message
+    assert "did not reach the maximum" in fit.message
 
 
 @pytest.mark.parametrize(

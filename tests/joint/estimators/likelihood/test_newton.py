@@ -9,7 +9,7 @@ import pytest
 
 from flou.joint.estimators.likelihood import newton
 from flou.joint.estimators.likelihood.cholesky import Cholesky, dot
-from flou.joint.estimators.likelihood.newton import ARRIVED, Point, walk
+from flou.joint.estimators.likelihood.newton import ARRIVED, OpenedPoint, ascended
 
 MADE = np.random.default_rng(3)
 
@@ -56,12 +56,12 @@ class Hill:
     def point(self, at, parties=("a", "b")):
         z = self.matrix @ (at - self.top)
         curved = self.matrix.T @ ((1 / np.cosh(z) ** 2)[:, None] * self.matrix)
-        return Point(at, -np.sum(np.log(np.cosh(z))), -self.matrix.T @ np.tanh(z), curved, parties)
+        return OpenedPoint(at, -np.sum(np.log(np.cosh(z))), -self.matrix.T @ np.tanh(z), curved, parties)
 
 
 def climbed(hill, start, most=100, secant=False, spoiled=lambda point: point):
     points = [spoiled(hill.point(start))]
-    while not (state := walk(points, secant)).arrived and not state.stuck:
+    while not (state := ascended(points, secant)).arrived and not state.stuck:
         assert len(points) < most
         points.append(spoiled(hill.point(state.next)))
     return state, points
@@ -91,7 +91,7 @@ def test_a_wrong_curvature_is_corrected_by_secants():
     start = np.array([0.3, -0.2, 0.1])
 
     def spoiled(point):
-        return Point(point.at, point.value, point.score, 10 * point.information, point.parties)
+        return OpenedPoint(point.at, point.value, point.score, 10 * point.information, point.parties)
 
     state, points = climbed(hill, start, secant=True, spoiled=spoiled)
     np.testing.assert_allclose(state.end, 0, atol=2e-9)
@@ -106,7 +106,7 @@ class Tail:
     def point(self, at, parties=("a",)):
         near, far = np.exp(-at[0]), np.exp(at[0] - 30)
         score, curved = near / (1 + near) - far, near / (1 + near) ** 2 + far
-        return Point(at, -np.log1p(near) - far, np.array([score]), np.array([[curved]]), parties)
+        return OpenedPoint(at, -np.log1p(near) - far, np.array([score]), np.array([[curved]]), parties)
 
 
 def test_tails_are_crossed_in_leaps(monkeypatch):
@@ -123,8 +123,8 @@ def test_tails_are_crossed_in_leaps(monkeypatch):
 
 def test_an_information_that_is_not_positive_is_raised():
     """Where the surface curves upwards, the step still leads uphill."""
-    point = Point(np.zeros(2), 0.0, np.array([1.0, 1.0]), np.diag([1.0, -0.5]), ("a",))
-    state = walk([point])
+    point = OpenedPoint(np.zeros(2), 0.0, np.array([1.0, 1.0]), np.diag([1.0, -0.5]), ("a",))
+    state = ascended([point])
     assert dot(state.step, point.score) > 0
     assert np.all(np.isfinite(state.step))
 
@@ -134,29 +134,29 @@ def test_points_over_other_parties_are_not_compared():
     hill = Hill(np.zeros(2), np.eye(2))
     first, lower = hill.point(np.array([0.3, 0.3])), hill.point(np.array([0.6, 0.6]), ("a",))
     assert lower.value < first.value
-    assert walk([first, lower]).best is lower
-    assert walk([first, hill.point(np.array([0.6, 0.6]))]).best is first
-    lost = Point(np.array([9.0, 9.0]), -math.inf, np.zeros(2), np.zeros((2, 2)), ("a",))
-    state = walk([first, lost])
+    assert ascended([first, lower]).best is lower
+    assert ascended([first, hill.point(np.array([0.6, 0.6]))]).best is first
+    lost = OpenedPoint(np.array([9.0, 9.0]), -math.inf, np.zeros(2), np.zeros((2, 2)), ("a",))
+    state = ascended([first, lost])
     assert state.again
     assert not state.arrived
     np.testing.assert_array_equal(state.next, first.at)
     again = hill.point(first.at, ("a",))
-    assert walk([first, lost, again]).best is again
-    assert not walk([first, lost, again]).again
+    assert ascended([first, lost, again]).best is again
+    assert not ascended([first, lost, again]).again
 
 
 def test_arrival():
     """A small step ends the walk; one that rounding keeps from shrinking does so earlier, and a large one does not."""
 
     def at(decrement):
-        return Point(np.zeros(1), 0.0, np.array([decrement]), np.eye(1), ("a",))
+        return OpenedPoint(np.zeros(1), 0.0, np.array([decrement]), np.eye(1), ("a",))
 
-    assert walk([at(ARRIVED / 2)]).arrived
-    assert not walk([at(1e-7)]).arrived
-    assert walk([at(1.5e-7), at(1e-7)]).arrived
-    assert not walk([at(1.0), at(1e-7)]).arrived
-    assert not walk([at(1e-5), at(1e-5)]).arrived
+    assert ascended([at(ARRIVED / 2)]).arrived
+    assert not ascended([at(1e-7)]).arrived
+    assert ascended([at(1.5e-7), at(1e-7)]).arrived
+    assert not ascended([at(1.0), at(1e-7)]).arrived
+    assert not ascended([at(1e-5), at(1e-5)]).arrived
 
 
 def test_endless_descent_is_noticed():
@@ -164,7 +164,7 @@ def test_endless_descent_is_noticed():
     hill = Hill(np.zeros(1), np.eye(1))
 
     def spoiled(point):
-        return Point(point.at, point.value, -point.score, point.information, point.parties)
+        return OpenedPoint(point.at, point.value, -point.score, point.information, point.parties)
 
     state, points = climbed(hill, np.array([0.5]), spoiled=spoiled)
     assert state.stuck

@@ -13,7 +13,7 @@ from flou import Categories, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.fit import Provenance
 from flou.joint.estimators.linear.linear import LinearRegression
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import program_of
 from joint.estimators.linear.exact_reference import exact_least_squares
 from joint.estimators.summed import run
 

@@ -14,7 +14,7 @@ from flou import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.fit import Provenance
 from flou.joint.estimators.linear.moments import Moments
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import program_of
 from joint.estimators.summed import run
 
 NAMES = ["small", "large", "far", "k", "b"]

@@ -6,9 +6,8 @@ import json
 
 import numpy as np
 
-from flou.joint.estimators.party_rows import PartyRows
+from flou.joint.estimators.party_rows import PartyRows, Reading
 from flou.joint.estimators.program import Ask, Opened
-from flou.joint.estimators.reading import Reading
 
 __all__ = ["farthest", "run", "words"]
 

@@ -7,9 +7,8 @@ import pytest
 
 from flou import Boolean, Categories, Integers, Interval
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.private.bounded_design import BoundedDesign
-from flou.joint.estimators.private.unit_scale import UnitScale
+from flou.joint.estimators.design.design import RegressionDesign
+from flou.joint.estimators.private.bounded_design import BoundedDesign, UnitScale
 
 SCHEMA = {
     "y": Interval(-1, 1),
@@ -35,7 +34,7 @@ def test_legal_rows_are_those_of_the_plain_design():
         c=rng.choice(["u", "v", "w"], 50),
     )
     formula = "y ~ x + log(x) + C(k) + b:x + C(c) * b"
-    X, y = Design(formula, SCHEMA).matrix(rows)
+    X, y = RegressionDesign(formula, SCHEMA).matrix(rows)
     made = BoundedDesign(formula, {**SCHEMA, "x": Interval(0.5, 10)}).clamped(rows)
     np.testing.assert_allclose(made, np.column_stack([X, y]), rtol=1e-12)
 

@@ -14,7 +14,7 @@ from flou.guarantee import ZCDP, PureDP
 from flou.joint.estimators.distribution.distribution import Histogram
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.histogram import PrivateHistogram, _projected
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import program_of
 from joint.estimators.private.noised import farthest, run, words
 from joint.estimators.summed import parts
 

@@ -14,8 +14,7 @@ from flou.guarantee import ZCDP, ApproxDP, PureDP
 from flou.joint.estimators.fit import Provenance
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.private.linear import PrivateLinearRegression
-from flou.joint.estimators.program import Opened
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import Opened, program_of
 from joint.estimators.private.noised import run, words
 from joint.estimators.summed import parts, pooled
 

@@ -9,9 +9,9 @@ import pytest
 
 from flou.errors import InvalidParameter
 from flou.guarantee import ZCDP, ApproxDP, PureDP
-from flou.joint.estimators.private.privacy import PrivacyTerms, Sensitivity
+from flou.joint.estimators.private.privacy import PrivacyTerms, WordSensitivity
 
-ONE = Sensitivity(1, 1, 5)
+ONE = WordSensitivity(1, 1, 5)
 
 
 @pytest.mark.parametrize("honest", [1, 2, 3, 7])
@@ -20,7 +20,7 @@ def test_honest_polya_shares_keep_epsilon_and_no_less(honest, l1):
     """The exact convolution of the honest shares, moved by the sensitivity, has log-ratios of at most epsilon."""
     epsilon = Fraction(3, 4)
     terms = PrivacyTerms.of(honest=honest, epsilon=epsilon)
-    share = terms.share(Sensitivity(l1, l1, 9))
+    share = terms.share(WordSensitivity(l1, l1, 9))
     reach = 60 * l1
     points = np.arange(-reach, reach + 1)
     law = share.law.pmf(points)
@@ -34,7 +34,7 @@ def test_honest_polya_shares_keep_epsilon_and_no_less(honest, l1):
         return float(np.max(np.abs(near[moved:] - near[:-moved])))
 
     assert loss(l1) == pytest.approx(float(epsilon), rel=1e-6)
-    assert terms.cost(share, Sensitivity(l1, l1, 9)) == PureDP(epsilon)
+    assert terms.cost(share, WordSensitivity(l1, l1, 9)) == PureDP(epsilon)
     assert loss(l1 + 1) > float(epsilon) * 1.05  # a row that moves the words farther than claimed is not protected
 
 
@@ -55,7 +55,7 @@ def test_fewer_shares_than_claimed_break_the_promise(honest):
 def test_honest_normal_shares_keep_rho(noise, honest):
     """Rényi divergences of the exact convolution stay below rho times the order; those of a larger move do not."""
     terms = PrivacyTerms.of(honest=honest, rho=0.05, noise=noise)
-    sensitivity = Sensitivity(2, 4, 1)
+    sensitivity = WordSensitivity(2, 4, 1)
     share = terms.share(sensitivity)
     rho = terms.cost(share, sensitivity).rho
     assert rho <= 0.05
@@ -81,7 +81,7 @@ def test_honest_normal_shares_keep_rho(noise, honest):
         ({"rho": 0.1}, ONE, "discrete-gaussian"),
         ({"rho": 0.1, "noise": "skellam"}, ONE, "skellam"),
         ({"epsilon": 1, "delta": 1e-6}, ONE, "polya"),
-        ({"epsilon": 1, "delta": 1e-6}, Sensitivity(36, 36, 36), "discrete-gaussian"),
+        ({"epsilon": 1, "delta": 1e-6}, WordSensitivity(36, 36, 36), "discrete-gaussian"),
         ({"epsilon": 1, "delta": 1e-6, "noise": "discrete-gaussian"}, ONE, "discrete-gaussian"),
         ({"rho": 0.1, "honest": 200}, ONE, "skellam"),
     ],
@@ -105,7 +105,7 @@ def test_the_narrowest_noise_is_chosen(terms, words, kind):
 def test_the_guarantee_is_not_above_what_was_asked(terms, relation):
     """The budget covers the cost, and hardly more noise was used than needed; parts add up."""
     made = PrivacyTerms.of(honest=4, relation=relation, noise="auto", **terms)
-    words = Sensitivity(50, 70, 20)
+    words = WordSensitivity(50, 70, 20)
     cost = made.cost(made.share(words), words)
     assert cost.relation == relation
     if "rho" in terms:

@@ -10,7 +10,7 @@ from flou.bits import SeededBits
 from flou.errors import InvalidParameter
 from flou.guarantee import ZCDP, PureDP
 from flou.joint.estimators.private.quantiles import PrivateQuantiles
-from flou.joint.estimators.registry import program_of
+from flou.joint.estimators.program import program_of
 from joint.estimators.private.noised import farthest, run, words
 from joint.estimators.summed import parts
 

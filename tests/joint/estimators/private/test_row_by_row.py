@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from flou.errors import InvalidParameter
-from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.private.row_by_row import MISSING, Levels, RowByRow, read_numbers
-from flou.joint.estimators.reading import Reading
+from flou.joint.estimators.party_rows import PartyRows, Reading
+from flou.joint.estimators.private.row_by_row import MISSING, PublicCategories, RowByRow, read_numbers
 
 X = Reading(("x",))
 CELLS = ["1", "2.5", "true", "abc", " 3 ", "1e2", "nan", "inf", "", "x1", "FALSE", "-0"]
@@ -57,7 +56,7 @@ def test_files_are_read_the_same_way(tmp_path):
 @pytest.mark.parametrize("levels", [["1", "2", "abc"], [1, 2, 3], [True, False], ["true", "x1"], ["07", "8"]])
 def test_a_category_is_the_same_in_any_company(levels):
     """The place of a cell does not depend on which other cells the file has."""
-    known = Levels(levels)
+    known = PublicCategories(levels)
     cells = ["1", "2", "abc", "3", "true", "false", "x1", "7", "07", "8.0", "nan"]
     alone, together = [], []
     for cell in cells:
@@ -72,16 +71,16 @@ def test_a_category_is_the_same_in_any_company(levels):
 
 def test_numbers_and_texts_of_the_same_value_are_one_category():
     """A float column and a text column name the same categories."""
-    levels = Levels(["1", "b", "2"])
+    levels = PublicCategories(["1", "b", "2"])
     assert levels.places(np.array([1.0, 2.0, 3.0])).tolist() == [0, 2, -1]
     assert levels.places(np.array(["1.0", "b", "02", "c"])).tolist() == [0, 1, 2, -1]
-    assert Levels(["b"]).places(np.array([1.0])).tolist() == [-1]
+    assert PublicCategories(["b"]).places(np.array([1.0])).tolist() == [-1]
 
 
 def test_unknown_categories_become_none_of_the_list():
     """Texts and numbers that are not listed stay in the batch, as something that no list holds."""
     rows = PartyRows({"t": np.array(["a", "zz", "b"]), "w": np.array([1, 5, 2])}, Reading(("t", "w")))
-    read = RowByRow(rows, {"t": Levels(["a", "b"]), "w": Levels([1, 2])})
+    read = RowByRow(rows, {"t": PublicCategories(["a", "b"]), "w": PublicCategories([1, 2])})
     (batch,) = read.batches(("t", "w"))
     assert batch["t"].tolist()[::2] == ["a", "b"]
     assert batch["t"][1] not in ("a", "b")
@@ -92,7 +91,7 @@ def test_unknown_categories_become_none_of_the_list():
 def test_categories_that_cannot_be_told_apart_are_refused(levels):
     """Whatever a file could write in the same way."""
     with pytest.raises(InvalidParameter, match="told apart"):
-        Levels(levels)
+        PublicCategories(levels)
 
 
 def test_numbers_stay_numbers():

@@ -1,4 +1,4 @@
-"""Columns that are computed from rows, as floats and as exact integers on public grids.
+"""The columns of a regression's matrix: what each is computed from, as floats and as exact integers on public grids.
 
 Public     what the columns are, their bounds and their grids; nothing is read from rows, so all is the same everywhere
 Refusals   rows outside the bounds, unknown categories, and results that are no finite number (a logarithm of zero)
@@ -7,7 +7,10 @@ Refusals   rows outside the bounds, unknown categories, and results that are no 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -17,12 +20,61 @@ from numpy.typing import NDArray
 from flou.arrays import Floats
 from flou.domain import Categories, Schema
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.design.design_column import DesignColumn, product_extent
 from flou.joint.estimators.design.expression import EVERYTHING, Expression, Extent
 from flou.joint.estimators.party_rows import Batch
 from flou.parameters import shown
 
-__all__ = ["CodedColumns", "level_places", "made_column", "public_levels"]
+__all__ = ["CodedColumns", "DesignColumn", "level_places", "made_column", "product_extent", "public_levels"]
+
+LARGEST = 2.0**80
+BITS = 60  # of a code, where bounds are declared
+LEAST_FRACTION = 32
+DEFAULT_FRACTION = 56
+SLACK = 1 + 2.0**-40  # functions such as exp may round beyond the value at a bound
+
+
+@dataclass(frozen=True)
+class DesignColumn:
+    """A column of the matrix: a product of numbers and of indicators of categories."""
+
+    name: str
+    numbers: tuple[Expression, ...]
+    levels: tuple[tuple[str, int], ...]  # a category and the place of its level
+    extent: Extent
+
+    @property
+    def fraction_bits(self) -> int:
+        """A code is the value times 2 to this power."""
+        if self.extent.whole:
+            return 0
+        if not self.extent.declared or self.extent.size >= LARGEST:
+            return DEFAULT_FRACTION
+        return max(BITS - math.frexp(self.extent.size)[1], LEAST_FRACTION)
+
+    @property
+    def largest(self) -> float:
+        """No value is larger than this."""
+        return self.extent.size * SLACK
+
+    @property
+    def code_limit(self) -> int:
+        """No code is larger than this."""
+        return math.ceil(Fraction(self.largest) * (1 << self.fraction_bits))
+
+
+def product_extent(extents: Iterable[Extent], *, with_zero: bool) -> Extent:
+    """Bounds of a product, nowhere beyond 2^80; indicators of categories also make it zero."""
+    lower = upper = 1.0
+    whole = declared = True
+    for factor in extents:
+        ends = [a * b for a in (lower, upper) for b in (factor.lower, factor.upper)]
+        if any(map(math.isnan, ends)):  # nothing times everything
+            ends = [-LARGEST, LARGEST]
+        lower, upper = (min(max(end, -LARGEST), LARGEST) for end in (min(ends), max(ends)))
+        whole, declared = whole and factor.whole, declared and factor.declared
+    if with_zero:
+        lower, upper = min(lower, 0.0), max(upper, 0.0)
+    return Extent(lower, upper, whole, declared)
 
 
 MOST_LEVELS = 1000

@@ -7,33 +7,37 @@ Bounds     by interval arithmetic from the schema; an undeclared column lies wit
            within 2^80
 Grid       whole numbers and categories have no fractional bits; declared columns have as many as make 60-bit codes, and
            at least 32; all others have 56
+Contrasts  a category with levels a, b, c stands for three columns; without the first one where the columns of earlier
+           terms (the intercept among them) already span what it would add. It is the rule of R and patsy, in the form
+           that formulaic gives it: a term spans the set of its products with each category either reduced or left out;
+           what earlier terms span is taken away; and what remains is put together again by
+           (anything):(reduced) + (anything) = (anything):(full)
 Refusals   see ``coded_columns.py``
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from flou.arrays import Floats
 from flou.domain import Schema
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design.coded_columns import CodedColumns, made_column, public_levels
-from flou.joint.estimators.design.contrasts import scoped_terms
-from flou.joint.estimators.design.design_column import DesignColumn
+from flou.joint.estimators.design.coded_columns import CodedColumns, DesignColumn, made_column, public_levels
 from flou.joint.estimators.design.expression import Expression
 from flou.joint.estimators.design.formula import Factor, Formula
-from flou.joint.estimators.party_rows import Batch
+from flou.joint.estimators.party_rows import Batch, PartyRows, Reading
 from flou.parameters import shown
 
-__all__ = ["Design", "checked_schema"]
-
+__all__ = ["RegressionDesign", "checked_schema"]
 
 MOST_COLUMNS = 1000
 
 
-class Design:
+class RegressionDesign:
     """What a formula makes of rows that a schema describes."""
 
     def __init__(self, formula: str, schema: Schema | Mapping[str, Any] | None = None) -> None:
@@ -129,15 +133,24 @@ class Design:
         """The matrix with the response as its last column, as integers on the grid of each column, stored as floats."""
         return self._all.codes(batch)
 
+    def predicted(self, kept: Sequence[int], params: Floats, frame: Any) -> Floats:
+        """The regressors of one's own rows times the coefficients; not a number where a regressor is missing."""
+        columns = self.regressor_columns
+        if not columns:  # nothing but an intercept
+            length = len(next(iter(frame.values()))) if isinstance(frame, Mapping) and frame else len(frame)
+            return np.full(length, float(params[0]))
+        numbered = {name: np.asarray(frame[name]) for name in columns}
+        place = "row " * (1 + max(map(len, columns)))  # a name that no column has
+        numbered[place] = np.arange(len(numbered[columns[0]]))
+        made = np.full(len(numbered[place]), np.nan)
+        for batch in PartyRows(numbered, Reading((*columns, place))).batches((*columns, place)):
+            rows = batch[place].astype(np.int64)
+            made[rows] = self.regressors({name: batch[name] for name in columns})[:, list(kept)] @ params
+        return made
+
     def terms(self) -> dict[str, Any]:
         """What a plan says about the design."""
         return {"formula": self.formula, "schema": None if self.schema is None else self.schema.to_dict()}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Design:
-        """The design that a plan describes."""
-        schema = terms.get("schema")
-        return cls(terms.get("formula"), None if schema is None else Schema.from_dict(schema))  # type: ignore[arg-type]
 
     def _is_category(self, factor: Factor) -> bool:
         if factor.category or not factor.expression.is_column:
@@ -149,7 +162,7 @@ class Design:
         factors = {factor.text: factor for term in self._formula.terms for factor in term}
         texts = [[factor.text for factor in term] for term in self._formula.terms]
         made = []
-        for products in scoped_terms(texts, lambda text: self._is_category(factors[text])):
+        for products in _scoped_terms(texts, lambda text: self._is_category(factors[text])):
             for parts in products:
                 choices = [self._choices(factors[text], reduced) for text, reduced in reversed(parts)]
                 for chosen in itertools.product(*choices):  # the levels of the first factor change fastest
@@ -177,3 +190,40 @@ class Design:
 def checked_schema(schema: Any) -> Schema | None:
     """A schema, a mapping of domains, or nothing at all."""
     return None if schema is None else Schema.of(schema)
+
+
+Part: TypeAlias = tuple[str, bool]  # a factor's text, and whether its first category is left out
+Scoped: TypeAlias = tuple[Part, ...]
+
+
+def _scoped_terms(terms: Iterable[Sequence[str]], is_category: Callable[[str], bool]) -> list[list[Scoped]]:
+    """For each term the products that stand for it."""
+    spanned: set[frozenset[Part]] = set()
+    result = []
+    for term in terms:
+        choices: list[tuple[Part | None, ...]] = [
+            ((name, True), None) if is_category(name) else ((name, False),) for name in term
+        ]
+        products = [tuple(part for part in parts if part is not None) for parts in itertools.product(*choices)]
+        fresh = [parts for parts in products if frozenset(parts) not in spanned]
+        spanned.update(map(frozenset, fresh))
+        result.append(_simplified(fresh))
+    return result
+
+
+def _simplified(products: Iterable[Scoped]) -> list[Scoped]:
+    """The fewest products that span the same."""
+    terms: list[Scoped] = []
+    for parts in sorted(products, key=len):
+        for known in terms:
+            more = set(parts) - set(known)
+            if len(parts) != len(known) + 1 or len(more) != 1:
+                continue
+            name, reduced = next(iter(more))
+            if reduced:
+                full: Scoped = tuple((name, False) if part == (name, True) else part for part in parts)
+                terms = _simplified([term for term in terms if term != known] + [full])
+                break
+        else:
+            terms.append(parts)
+    return terms

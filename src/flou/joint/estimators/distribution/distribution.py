@@ -12,7 +12,10 @@ Limits     a small count tells about few people; the parties' policies say how m
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -20,15 +23,139 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.domain import Domain, Schema
-from flou.domain.table import checked_table
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.distribution.distribution_fit import EcdfFit, HistogramFit
+from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
-from flou.parameters import checked_text, integer, is_number, shown
+from flou.joint.estimators.summary_table import SummaryTable
+from flou.parameters import Number, checked_text, integer, is_number, open_probability, probability, shown
 
-__all__ = ["Ecdf", "Histogram"]
+__all__ = ["Ecdf", "EcdfFit", "Histogram", "HistogramFit", "no_rows", "rank_of"]
+
+
+def rank_of(p: float, rows: int) -> int:
+    """The rank of a quantile, the lowest being 1: the least rank of at least ``p * rows``, in doubles, as in NumPy."""
+    return max(1, math.ceil(p * rows - 1) + 1)
+
+
+@dataclass(frozen=True)
+class HistogramFit(Fit):
+    """Counts in bins (``edges``) or of ``categories``; ``above`` counts the rows of no category as well."""
+
+    column: str
+    edges: tuple[float, ...] | None
+    categories: tuple[str | int | bool, ...] | None
+    counts: tuple[int, ...]
+    below: int
+    above: int
+
+    @property
+    def n(self) -> int:
+        """Rows of all parties, those outside the bins included."""
+        return sum(self.counts) + self.below + self.above
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The part of all rows in each bin."""
+        return np.array(self.counts) / max(self.n, 1)
+
+    @cached_property
+    def _ends(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The edges, and how many rows lie below each (the last bin holds its upper edge)."""
+        if self.edges is None:
+            raise InvalidParameter(
+                f"Column {self.column!r} was counted by category.",
+                "Categories have no order.",
+                "Ask for a histogram with edges.",
+            )
+        return np.array(self.edges), self.below + np.concatenate([[0], np.cumsum(self.counts)])
+
+    def ecdf(self, x: float) -> tuple[float, float]:
+        """The share of rows up to and with ``x`` lies between these two."""
+        edges, below = self._ends
+        x, n = float(x), max(self.n, 1)
+        if x < edges[0]:
+            return 0.0, self.below / n
+        if x >= edges[-1]:
+            return float(below[-1]) / n, 1.0 if x > edges[-1] else float(below[-1]) / n
+        place = int(np.searchsorted(edges, x, side="right")) - 1
+        return float(below[place]) / n, float(below[place + 1]) / n
+
+    def quantile_bounds(self, p: float) -> tuple[float, float]:
+        """The bin that holds the quantile: the least value that at least a share ``p`` of the rows does not exceed."""
+        edges, below = self._ends
+        if self.n == 0:
+            raise no_rows(self.column)
+        rank = rank_of(float(probability("p", p)), self.n)
+        place = int(np.searchsorted(below, rank, side="left"))
+        left = -math.inf if place == 0 else float(edges[place - 1])
+        return left, math.inf if place == len(edges) else float(edges[place])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each count is about."""
+        if self.edges is None:
+            return tuple(str(value) for value in self.categories or ())
+        last = self.edges[-1]
+        return tuple(f"[{a:g}, {b:g}{']' if b == last else ')'}" for a, b in pairwise(self.edges))
+
+    def summary(self) -> str:
+        """A line for each bin."""
+        return _table("Histogram", labelled(self), self)
+
+
+@dataclass(frozen=True)
+class EcdfFit(Fit):
+    """How many of ``n`` rows are at most each of the points ``at``."""
+
+    column: str
+    at: tuple[float, ...]
+    counts: tuple[int, ...]
+    n: int
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The share of rows up to and with each point."""
+        return np.array(self.counts) / max(self.n, 1)
+
+    def band(self, level: Number = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where the population's distribution function lies at all points at once (Dvoretzky-Kiefer-Wolfowitz).
+
+        The rows are taken for independent draws from the population.
+        """
+        if self.n == 0:
+            raise no_rows(self.column)
+        outside = 1 - float(open_probability("level", level))
+        half = math.sqrt(math.log(2 / outside) / (2 * self.n))
+        return np.maximum(self.values - half, 0.0), np.minimum(self.values + half, 1.0)
+
+    def summary(self) -> str:
+        """A line for each point."""
+        rows = [(f"<= {point:g}", count) for point, count in zip(self.at, self.counts, strict=True)]
+        return _table("Distribution function", rows, self)
+
+
+def labelled(fit: HistogramFit) -> list[tuple[str, int]]:
+    """Every count with its label, those outside the bins included."""
+    inside = [*zip(fit.labels, fit.counts, strict=True)]
+    if fit.edges is None:
+        return [*inside, ("(other)", fit.above)]
+    return [("below", fit.below), *inside, ("above", fit.above)]
+
+
+def _table(title: str, rows: list[tuple[str, int]], fit: HistogramFit | EcdfFit) -> str:
+    lines = [[name, str(count), f"{count / max(fit.n, 1):.4f}"] for name, count in rows]
+    facts = [("Column", fit.column)], [("No. Observations", str(fit.n))]
+    return SummaryTable(title, *facts, ("rows", "share"), lines, fit._provenance_facts(fit.n)).text()
+
+
+def no_rows(column: str) -> InvalidData:
+    return InvalidData(
+        f"No party has a row with a value of {column!r}.",
+        "Of no rows there is no distribution.",
+        "Check the name of the column and the filters of the plan.",
+    )
+
 
 Category: TypeAlias = str | int | bool
 
@@ -37,11 +164,33 @@ MOST_COUNTS = 2**20
 BINS = 20
 
 
-@registered
-class Histogram(Program):
+class _Counts(Program):
+    """Counts of one column's values in public places, in one round."""
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def next(self, opened: Sequence[Opened]) -> Ask | None:
+        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
+
+    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
+        counts = np.zeros(ask.length, dtype=np.int64)
+        for batch in rows.batches(self.columns):
+            counts += np.bincount(self._codes(batch[self.column]), minlength=ask.length)
+        return [int(count) for count in counts]
+
+    @abstractmethod
+    def _codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The place of each value."""
+
+
+class Histogram(_Counts):
     """How many rows fall into each bin, or have each of the public categories."""
 
-    estimator = "histogram"
+    estimator, _required, _optional = "histogram", ("column",), ("edges", "categories")
 
     def __init__(
         self,
@@ -69,22 +218,8 @@ class Histogram(Program):
         self.categories = None if categories is None else _categories(categories)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
     def scalars(self) -> int:
         return len(self.categories) + 1 if self.categories is not None else len(self.edges or ()) + 1
-
-    def next(self, opened: Sequence[Opened]) -> Ask | None:
-        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
-
-    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
-        counts = np.zeros(ask.length, dtype=np.int64)
-        for batch in rows.batches(self.columns):
-            codes = self._codes(batch[self.column])
-            counts += np.bincount(codes, minlength=ask.length)
-        return [int(count) for count in counts]
 
     def _codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
         if self.categories is not None:
@@ -105,38 +240,22 @@ class Histogram(Program):
             return {"column": self.column, "categories": list(self.categories)}
         return {"column": self.column, "edges": list(self.edges or ())}
 
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Histogram:
-        return cls(**checked_table("histogram", terms, required=("column",), optional=("edges", "categories")))
 
-
-@registered
-class Ecdf(Program):
+class Ecdf(_Counts):
     """The share of rows up to and with each of a list of public points."""
 
-    estimator = "ecdf"
+    estimator, _required = "ecdf", ("column", "at")
 
     def __init__(self, column: str, at: Sequence[float]) -> None:
         self.column = checked_text("column", column)
         self.at = _increasing("at", at, 1)
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
     def scalars(self) -> int:
         return len(self.at) + 1
 
-    def next(self, opened: Sequence[Opened]) -> Ask | None:
-        return None if opened else Ask("counts", self.scalars, MOST_ROWS)
-
-    def words(self, ask: Ask, rows: PartyRows) -> list[int]:
-        counts = np.zeros(ask.length, dtype=np.int64)
-        for batch in rows.batches(self.columns):
-            places = np.searchsorted(np.array(self.at), numbers(self.column, batch[self.column]), side="left")
-            counts += np.bincount(places, minlength=ask.length)
-        return [int(count) for count in counts]
+    def _codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return np.searchsorted(np.array(self.at), numbers(self.column, values), side="left")
 
     def result(self, opened: Sequence[Opened]) -> EcdfFit:
         below = np.cumsum(opened[-1].sums)
@@ -144,10 +263,6 @@ class Ecdf(Program):
 
     def terms(self) -> dict[str, Any]:
         return {"column": self.column, "at": list(self.at)}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Ecdf:
-        return cls(**checked_table("ecdf", terms, required=("column", "at")))
 
 
 def numbers(column: str, values: NDArray[Any]) -> NDArray[np.float64]:

@@ -6,19 +6,17 @@ Grid     numbers are rounded to multiples of 2^-fraction, and sums of these are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain.table import checked_table
 from flou.errors import InvalidData
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
 from flou.parameters import checked_text, integer
 
 __all__ = ["VectorSum", "VectorSumFit"]
@@ -32,7 +30,6 @@ class VectorSumFit(Fit):
     exact: tuple[int, ...]  # in units of 2^-fraction
 
 
-@registered
 @dataclass(frozen=True)
 class VectorSum(Program):
     """The sum over the parties of one column, row by row; every party has the same number of rows."""
@@ -41,7 +38,7 @@ class VectorSum(Program):
     length: int
     limit: int = 2**40
     fraction: int = 0
-    estimator = "vector sum"
+    estimator, _required, _optional = "vector sum", ("column", "length"), ("limit", "fraction")
 
     def __post_init__(self) -> None:
         checked_text("column", self.column)
@@ -83,7 +80,3 @@ class VectorSum(Program):
 
     def terms(self) -> dict[str, Any]:
         return {"column": self.column, "length": self.length, "limit": self.limit, "fraction": self.fraction}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> VectorSum:
-        return cls(**checked_table("estimate", terms, required=("column", "length"), optional=("limit", "fraction")))

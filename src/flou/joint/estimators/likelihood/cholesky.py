@@ -13,7 +13,7 @@ import numpy as np
 
 from flou.arrays import Floats
 
-__all__ = ["Cholesky", "dot"]
+__all__ = ["Cholesky", "dot", "symmetric"]
 
 
 LEAST = 2.0**-46  # of its diagonal entry is left of a pivot, or the matrix counts as singular
@@ -22,6 +22,14 @@ LEAST = 2.0**-46  # of its diagonal entry is left of a pivot, or the matrix coun
 def dot(a: Floats, b: Floats) -> float:
     """An inner product whose sum is rounded once."""
     return math.fsum((a * b).tolist())
+
+
+def symmetric(triangle: Floats, size: int) -> Floats:
+    """The matrix with these entries on and above the diagonal, row by row."""
+    upper = np.zeros((size, size))
+    upper[np.triu_indices(size)] = triangle
+    full: Floats = upper + np.triu(upper, 1).T
+    return full
 
 
 @dataclass(frozen=True)

@@ -21,31 +21,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
-from flou.domain import Schema
 from flou.domain.table import checked_table
 from flou.errors import InvalidData, InvalidParameter
-from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.coefficients import Asymptotic
+from flou.joint.estimators.design.design import RegressionDesign
 from flou.joint.estimators.likelihood.cholesky import Cholesky
-from flou.joint.estimators.likelihood.coordinates import Coordinates
-from flou.joint.estimators.likelihood.likelihood_fit import LikelihoodFit
+from flou.joint.estimators.likelihood.coordinates import MOMENT_WORDS, Coordinates, RawMoments, moment_columns
 from flou.joint.estimators.likelihood.likelihood_model import model_of
 from flou.joint.estimators.likelihood.likelihood_point import WORDS, LikelihoodPoint, length, words
-from flou.joint.estimators.likelihood.logistic_start import moment_columns
-from flou.joint.estimators.likelihood.newton import Walk, walk
-from flou.joint.estimators.likelihood.raw_moments import WORDS as MOMENT_WORDS
-from flou.joint.estimators.likelihood.raw_moments import RawMoments
+from flou.joint.estimators.likelihood.newton import Ascent, ascended
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import checked_text, choice, integer, is_number, shown
 
-__all__ = ["MaximumLikelihood"]
+__all__ = ["LikelihoodFit", "MaximumLikelihood"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LikelihoodFit(Asymptotic):
+    """Parameters, their covariance, and the likelihood."""
+
+    model: str
+    response: str
+    method: str  # "newton" or "bhhh"
+    cov_type: str
+
+    def table(self) -> SummaryTable:
+        left = [
+            ("Dep. Variable", self.response),
+            ("Model", self.model),
+            ("Method", f"MLE ({self.method})"),
+            ("converged", str(self.converged)),
+            ("Covariance Type", self.cov_type),
+        ]
+        right = [
+            ("No. Observations", str(self.nobs)),
+            ("Df Residuals", str(self.df_resid)),
+            ("Log-Likelihood", f"{self.llf:.5g}"),
+            ("AIC", decimal(self.aic, 1)),
+            ("BIC", decimal(self.bic, 1)),
+        ]
+        notes = [self.message] if self.message else []
+        facts = self._provenance_facts(self.nobs)
+        return SummaryTable("Maximum Likelihood Results", left, right, self.heads, self.lines(), facts, notes)
 
 
 ROUNDS = 50
@@ -54,11 +80,10 @@ TERMS = ("model", "source", "formula", "schema", "columns", "parameters", "start
 CHOICES = ("method", "covariance", "max_rounds")
 
 
-@registered
 class MaximumLikelihood(Program):
     """Parameters that make the rows of all parties most likely."""
 
-    estimator = "likelihood"
+    estimator, _required, _optional = "likelihood", TERMS[:1], TERMS[2:] + CHOICES
 
     def __init__(
         self,
@@ -80,7 +105,7 @@ class MaximumLikelihood(Program):
         rounding and for differences. With a formula, ``start`` are the extra parameters of the model.
         """
         self.model = model_of(model)
-        self.design = None if formula is None else Design(formula, schema)
+        self.design = None if formula is None else RegressionDesign(formula, schema)
         if (self.design is None) == (not columns):
             raise InvalidParameter(
                 "A likelihood needs a formula or columns, and not both.",
@@ -164,9 +189,7 @@ class MaximumLikelihood(Program):
     def words(self, ask: Ask, rows: PartyRows) -> list[int]:
         if ask.step == "moments":
             assert self.design is not None
-            skipped = int(self.design.has_intercept)
-            parts = (self.design.matrix(batch) for batch in rows.batches(self.columns))
-            return RawMoments.of(self.moved, False, (np.column_stack([X[:, skipped:], y]) for X, y in parts)).words()
+            return RawMoments.of_design(self.design, False, map(self.design.matrix, rows.batches(self.columns))).words()
         coordinates = Coordinates.from_parameters(ask.parameters)
         at, products = np.array(ask.parameters["theta"]), bool(ask.parameters["products"])
         slopes = np.ones(len(at)) if self.design is not None else np.ldexp(1.0, -np.array(coordinates.exponent))
@@ -181,12 +204,12 @@ class MaximumLikelihood(Program):
                 X, y = self.design.matrix(batch)
                 yield {"X": coordinates.moved(X), "y": y}, n
 
-    def _walked(self, opened: Sequence[Opened]) -> tuple[Walk, LikelihoodPoint] | None:
+    def _walked(self, opened: Sequence[Opened]) -> tuple[Ascent, LikelihoodPoint] | None:
         """How far the walk has come, and its best point; None before it has begun, or when it cannot."""
         found = [LikelihoodPoint.of(past) for past in opened if past.ask.step == "point"]
         if not found or not math.isfinite(found[0].point.value):
             return None
-        walked = walk([each.point for each in found], secant=self.method == "bhhh")
+        walked = ascended([each.point for each in found], secant=self.method == "bhhh")
         return walked, next(each for each in found if each.point is walked.best)
 
     def result(self, opened: Sequence[Opened]) -> LikelihoodFit:
@@ -238,11 +261,10 @@ class MaximumLikelihood(Program):
         }
 
     @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> MaximumLikelihood:
-        told = checked_table("likelihood", terms, required=TERMS[:2], optional=TERMS[2:] + CHOICES)
-        model_of(told["model"], str(told.pop("source")))
-        schema = None if told.get("schema") is None else Schema.from_dict(told["schema"])
-        return cls(**{**told, "schema": schema})
+    def from_terms(cls, terms: Mapping[str, Any]) -> Program:
+        given = checked_table("likelihood", terms, required=TERMS[:2], optional=cls._optional)
+        model_of(given["model"], str(given.pop("source")))
+        return super().from_terms(given)
 
 
 def _numbers(name: str, values: Any, count: int, needed: bool) -> tuple[float, ...] | None:

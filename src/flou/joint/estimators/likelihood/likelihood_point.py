@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Floats
+from flou.joint.estimators.likelihood.cholesky import symmetric
 from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 from flou.joint.estimators.likelihood.likelihood_model import LikelihoodModel
-from flou.joint.estimators.likelihood.newton import Point
+from flou.joint.estimators.likelihood.newton import OpenedPoint
 from flou.joint.estimators.program import Opened
 
 __all__ = ["WORDS", "LikelihoodPoint", "length", "words"]
@@ -97,7 +98,7 @@ def _differences(function: Callable[[Floats], Floats], at: Floats) -> Floats:
 class LikelihoodPoint:
     """A point as it was opened."""
 
-    point: Point
+    point: OpenedPoint
     n: int
     products: Floats | None  # of scores, summed
 
@@ -107,12 +108,5 @@ class LikelihoodPoint:
         size, triangle = len(at), len(at) * (len(at) + 1) // 2
         value = float(numbers[2]) if past.sums[0] == 0 else -math.inf
         score, curved, outer = np.split(numbers[3:], [size, size + triangle])
-        point = Point(at, value, score, _full(curved, size), past.parties)
-        return cls(point, int(numbers[1]), _full(outer, size) if len(outer) else None)
-
-
-def _full(triangle: Floats, size: int) -> Floats:
-    upper = np.zeros((size, size))
-    upper[np.triu_indices(size)] = triangle
-    full: Floats = upper + np.triu(upper, 1).T
-    return full
+        point = OpenedPoint(at, value, score, symmetric(curved, size), past.parties)
+        return cls(point, int(numbers[1]), symmetric(outer, size) if len(outer) else None)

@@ -24,30 +24,92 @@ Source     McCullagh, Nelder (1989); Albert, Anderson (1984) on separation
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from flou.arrays import Floats
-from flou.domain.table import checked_table
 from flou.errors import InvalidData, ProtocolError
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.likelihood.cholesky import Cholesky, dot
-from flou.joint.estimators.likelihood.coordinates import Coordinates
+from flou.joint.estimators.design.design import RegressionDesign
+from flou.joint.estimators.likelihood.cholesky import Cholesky, dot, symmetric
+from flou.joint.estimators.likelihood.coordinates import MOMENT_WORDS, Coordinates, RawMoments, moment_columns
 from flou.joint.estimators.likelihood.fixed_point import FixedPoint
 from flou.joint.estimators.likelihood.logistic_fit import LogisticFit
-from flou.joint.estimators.likelihood.logistic_start import LogisticStart, moment_columns, one_value
-from flou.joint.estimators.likelihood.newton import Point, Walk, walk
-from flou.joint.estimators.likelihood.raw_moments import WORDS as MOMENT_WORDS
-from flou.joint.estimators.likelihood.raw_moments import RawMoments
+from flou.joint.estimators.likelihood.newton import Ascent, OpenedPoint, ascended
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
 from flou.parameters import integer
 
-__all__ = ["LogisticRegression"]
+__all__ = ["LogisticRegression", "LogisticStart"]
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticStart:
+    """The first round, taken apart."""
+
+    moments: RawMoments
+    ones: int  # rows with response 1
+    coordinates: Coordinates
+    point: OpenedPoint
+    problem: InvalidData | None
+
+    @classmethod
+    def of(cls, design: RegressionDesign, first: Opened) -> LogisticStart:
+        moments = RawMoments.opened(moment_columns(design), True, first.sums)
+        coordinates = Coordinates.of(moments, design)
+        ones = round(moments.sums[-1])  # a mean of zeros and ones is rounded, so this is a whole number but for 2^-50
+        if not 0 < ones < moments.n:
+            nowhere = OpenedPoint(np.zeros(0), -math.inf, np.zeros(0), np.zeros((0, 0)), first.parties)
+            return cls(moments, ones, coordinates, nowhere, _one_value(design.response))
+        point = _null_point(moments, ones, coordinates, design.has_intercept, first.parties)
+        column = Cholesky.dependent(point.information)
+        problem = None if column is None else _collinear(design.names[coordinates.kept[column]])
+        return cls(moments, ones, coordinates, point, problem)
+
+
+def _null_point(
+    moments: RawMoments, ones: int, coordinates: Coordinates, intercept: bool, parties: tuple[str, ...]
+) -> OpenedPoint:
+    """The point without regressors follows from the moments, because all probabilities are the same there."""
+    n = moments.n
+    share = Fraction(ones, n) if intercept else Fraction(1, 2)
+    p = float(share)
+    rest = [j - intercept for j in coordinates.kept[intercept:]]
+    centre = dict(zip(rest, map(Fraction, coordinates.centre[intercept:]), strict=True))
+    around = moments.about([*(centre.get(j, Fraction(0)) for j in range(moments.columns - 1)), share])
+    gram = np.array([[float(around[j, k]) for k in rest] for j in rest]).reshape(len(rest), len(rest))
+    score = [float(around[j, moments.columns - 1]) for j in rest]
+    if intercept:
+        left = [float(moments.sums[j] - n * centre[j]) for j in rest]
+        gram = np.block([[np.array([[n]]), np.array([left])], [np.array([left]).T, gram]])
+    powers = np.ldexp(1.0, -np.array(coordinates.exponent))
+    at = np.array([math.log(p / (1 - p)), *[0.0] * len(rest)][1 - intercept :])
+    return OpenedPoint(
+        at=at,
+        value=ones * math.log(p) + (n - ones) * math.log1p(-p),
+        score=np.array([0.0, *score][1 - intercept :]) * powers,
+        information=gram * powers * powers[:, None] * (p * (1 - p)),
+        parties=parties,
+    )
+
+
+def _one_value(response: str) -> InvalidData:
+    return InvalidData(
+        f"The response {response!r} is the same in all rows, or there are no rows.",
+        "Then no coefficient is finite.",
+        "Choose another response, or look for the parties whose rows are missing.",
+    )
+
+
+def _collinear(name: str) -> InvalidData:
+    return InvalidData(
+        f"The regressors are collinear in the pooled rows: {name!r} is constant or a combination of those before it.",
+        "Then more than one set of coefficients fits the rows equally well.",
+        "Leave that regressor out of the formula.",
+    )
 
 
 WORDS = FixedPoint(fraction=64, bound=2**96)
@@ -60,7 +122,7 @@ RUNAWAY, COLLAPSED, GROWING = 1e-5, 1e-6, 1e-3  # see Separation above
 class _State:
     """What the opened sums say so far."""
 
-    walk: Walk
+    walk: Ascent
     counts: dict[tuple[str, ...], tuple[int, int]]  # for each set of parties: rows, and rows with response 1
     separation: str  # "", "complete" or "partial"
 
@@ -73,14 +135,13 @@ class _State:
         return self.walk.best.parties in self.counts
 
 
-@registered
 class LogisticRegression(Program):
     """The maximum of the likelihood of a response of zeros and ones."""
 
-    estimator = "logit"
+    estimator, _required, _optional = "logit", ("formula",), ("schema", "max_rounds")
 
     def __init__(self, formula: str, schema: Any = None, *, max_rounds: int = ROUNDS) -> None:
-        self.design = Design(formula, schema)
+        self.design = RegressionDesign(formula, schema)
         self.max_rounds = integer("max_rounds", max_rounds, 2, 1000)
         self._known: tuple[Opened, LogisticStart] | None = None
 
@@ -116,9 +177,7 @@ class LogisticRegression(Program):
     def words(self, ask: Ask, rows: PartyRows) -> list[int]:
         parts = ((X, self._response(y)) for X, y in map(self.design.matrix, rows.batches(self.columns)))
         if ask.step == "moments":
-            skipped = int(self.design.has_intercept)
-            both = (np.column_stack([X[:, skipped:], y]) for X, y in parts)
-            return RawMoments.of(moment_columns(self.design), True, both).words()
+            return RawMoments.of_design(self.design, True, parts).words()
         coordinates, b = Coordinates.from_parameters(ask.parameters), np.array(ask.parameters["b"])
         total, ones, n = np.zeros(_length(len(b))), 0, 0
         for X, y in parts:
@@ -146,7 +205,7 @@ class LogisticRegression(Program):
             points.append(_point(b, numbers[: _length(len(b))], past.parties))
             if past.ask.parameters["counts"]:
                 counts[past.parties] = (round(numbers[-2]), round(numbers[-1]))
-        walked = walk(points)
+        walked = ascended(points)
         return _State(walked, counts, _separation(walked, start.point))
 
     def result(self, opened: Sequence[Opened]) -> LogisticFit:
@@ -163,7 +222,7 @@ class LogisticRegression(Program):
             )
         n, ones = state.counts[best.parties]
         if not 0 < ones < n:
-            raise one_value(self.design.response)
+            raise _one_value(self.design.response)
         gone = np.flatnonzero(~(np.diag(best.information) > 0))
         if gone.size:
             name = self.design.names[coordinates.kept[gone[0]]]
@@ -193,12 +252,6 @@ class LogisticRegression(Program):
     def terms(self) -> dict[str, Any]:
         return {**self.design.terms(), "max_rounds": self.max_rounds}
 
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> LogisticRegression:
-        told = checked_table("logit", terms, required=("formula",), optional=("schema", "max_rounds"))
-        design = Design.from_terms({"formula": told["formula"], "schema": told.get("schema")})
-        return cls(design.formula, design.schema, max_rounds=told.get("max_rounds", ROUNDS))
-
 
 def _length(size: int) -> int:
     """Numbers that are opened at a point."""
@@ -217,14 +270,12 @@ def _likelihood(Z: Floats, y: Floats, b: Floats) -> Floats:
     return np.concatenate([[value], score, information[np.triu_indices(len(b))]])
 
 
-def _point(at: Floats, numbers: Floats, parties: tuple[str, ...]) -> Point:
-    size = len(at)
-    upper = np.zeros((size, size))
-    upper[np.triu_indices(size)] = numbers[1 + size :]
-    return Point(at, float(numbers[0]), numbers[1 : 1 + size], upper + np.triu(upper, 1).T, parties)
+def _point(at: Floats, numbers: Floats, parties: tuple[str, ...]) -> OpenedPoint:
+    value, score, information = float(numbers[0]), *np.split(numbers[1:], [len(at)])
+    return OpenedPoint(at, value, score, symmetric(information, len(at)), parties)
 
 
-def _separation(walked: Walk, start: Point) -> str:
+def _separation(walked: Ascent, start: OpenedPoint) -> str:
     best, step = walked.best, walked.step
     if best.value > -math.log(2) + 1e-9:
         return "complete"

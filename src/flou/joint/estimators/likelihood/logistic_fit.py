@@ -9,10 +9,9 @@ import numpy as np
 
 from flou.arrays import Floats
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.design.predict import predicted
-from flou.joint.estimators.likelihood.asymptotic import Asymptotic
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.joint.estimators.coefficients import Asymptotic
+from flou.joint.estimators.design.design import RegressionDesign
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 
 __all__ = ["LogisticFit"]
 
@@ -23,14 +22,13 @@ SEPARATION = {
     "partial": "Some coefficients keep growing: a combination of regressors separates a part of the rows, or all but "
     "does, and sums cannot tell which. Those shown are where the walk stopped; their errors mean nothing.",
 }
-UNFINISHED = "The walk did not arrive within the agreed rounds: the numbers are not those of the maximum."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LogisticFit(Asymptotic):
     """Coefficients, their covariance, and the likelihood."""
 
-    design: Design
+    design: RegressionDesign
     kept: tuple[int, ...]  # columns of the matrix: all but the categories that no row has
     llnull: float
     separation: str  # "", "complete" or "partial"
@@ -64,12 +62,11 @@ class LogisticFit(Asymptotic):
 
     @property
     def message(self) -> str:
-        """Why the numbers cannot be used; empty where they can."""
-        return SEPARATION.get(self.separation, "" if self.converged else UNFINISHED)
+        return SEPARATION.get(self.separation, super().message)
 
     def predict(self, frame: Any) -> Floats:
         """The probability of a 1 for each row; not a number where a regressor is missing."""
-        return _probability(predicted(self.design, self.kept, self.params, frame))
+        return _probability(self.design.predicted(self.kept, self.params, frame))
 
     def marginal_effects(self) -> tuple[Floats, Floats]:
         """How the probability changes with each column of the matrix at the mean of all rows, and the standard errors.
@@ -108,7 +105,7 @@ class LogisticFit(Asymptotic):
         ]
         notes = [f"No row has {', '.join(self.empty)}."] if self.empty else []
         notes += [self.message] if self.message else []
-        facts = provenance_facts(self.provenance, self.nobs)
+        facts = self._provenance_facts(self.nobs)
         return SummaryTable("Logit Regression Results", left, right, self.heads, self.lines(), facts, notes)
 
 

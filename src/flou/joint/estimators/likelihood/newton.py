@@ -27,7 +27,7 @@ import numpy as np
 from flou.arrays import Floats
 from flou.joint.estimators.likelihood.cholesky import Cholesky, dot
 
-__all__ = ["Point", "Walk", "walk"]
+__all__ = ["Ascent", "OpenedPoint", "ascended"]
 
 
 ARRIVED, STALLED = 1e-9, 1e-6
@@ -37,7 +37,7 @@ SLOW, LONGEST = 0.9, 16.0
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class OpenedPoint:
     """What was opened at one point: ``value`` is -inf where the likelihood is not defined."""
 
     at: Floats
@@ -48,10 +48,10 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class Ascent:
     """How far the walk has come."""
 
-    best: Point
+    best: OpenedPoint
     step: Floats
     decrement: float
     trail: tuple[float, ...]  # decrements at the points of unbroken full steps, the latest last
@@ -91,10 +91,10 @@ class Walk:
         return self.best.value + self.decrement**2 / 2
 
 
-def walk(points: Sequence[Point], secant: bool = False) -> Walk:
+def ascended(points: Sequence[OpenedPoint], secant: bool = False) -> Ascent:
     """The state after these points, of which the first is defined."""
     best, reach, halvings, again = points[0], 1.0, 0, False
-    accepted: list[Point] = [best]
+    accepted: list[OpenedPoint] = [best]
     step, decrement = _step(accepted, secant)
     trail: tuple[float, ...] = (decrement,)
     for point in points[1:]:
@@ -112,10 +112,10 @@ def walk(points: Sequence[Point], secant: bool = False) -> Walk:
         reach = min(2 * reach, LONGEST) if slow else 1.0
         best, halvings, again = point, 0, False
         trail = (*trail, decrement) if whole else (decrement,)
-    return Walk(best, step, decrement, trail, reach, halvings, again, secant)
+    return Ascent(best, step, decrement, trail, reach, halvings, again, secant)
 
 
-def _step(accepted: Sequence[Point], secant: bool) -> tuple[Floats, float]:
+def _step(accepted: Sequence[OpenedPoint], secant: bool) -> tuple[Floats, float]:
     best = accepted[-1]
     matrix = best.information
     if secant:

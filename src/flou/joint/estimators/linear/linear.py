@@ -23,17 +23,15 @@ from numpy.typing import NDArray
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
 from flou.joint.estimators.design.coded_columns import level_places
-from flou.joint.estimators.design.design import Design
+from flou.joint.estimators.design.design import RegressionDesign
 from flou.joint.estimators.linear import robust
 from flou.joint.estimators.linear.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
 from flou.joint.estimators.linear.linear_fit import LinearFit
 from flou.joint.estimators.linear.linear_sums import LinearSums
 from flou.joint.estimators.party_rows import Batch, PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
 from flou.parameters import checked_text, choice
 
 __all__ = ["COVARIANCES", "LinearRegression"]
@@ -45,11 +43,11 @@ EXTRA = 192  # fractional bits of sums around a party's means
 TOLERANCE = 1 << 128  # of a sum of squares that may be nothing but their rounding
 
 
-@registered
 class LinearRegression(Program):
     """Least squares, as one Gram matrix over all parties."""
 
-    estimator = "ols"
+    estimator, _required = "ols", ("formula",)
+    _optional = ("schema", "covariance", "cluster", "fixed_effects")
 
     def __init__(
         self,
@@ -61,7 +59,7 @@ class LinearRegression(Program):
         fixed_effects: Literal["party"] | None = None,
     ) -> None:
         """``cluster`` is a column; with covariance="cluster" and without it, every party is a cluster."""
-        self.design = Design(formula, schema)
+        self.design = RegressionDesign(formula, schema)
         self.covariance = choice("covariance", covariance, COVARIANCES)
         self.cluster = None if cluster is None else checked_text("cluster", cluster)
         self.fixed_effects = None if fixed_effects is None else choice("fixed_effects", fixed_effects, ("party",))
@@ -270,11 +268,3 @@ class LinearRegression(Program):
             "cluster": self.cluster,
             "fixed_effects": self.fixed_effects,
         }
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> LinearRegression:
-        more = ("covariance", "cluster", "fixed_effects")
-        checked = checked_table("ols", terms, required=("formula",), optional=("schema", *more))
-        schema = checked.get("schema")
-        given = {key: checked[key] for key in more if checked.get(key) is not None}
-        return cls(checked["formula"], None if schema is None else Schema.from_dict(schema), **given)

@@ -11,14 +11,12 @@ import numpy as np
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from flou.arrays import Floats
-from flou.errors import InvalidParameter
 from flou.joint.estimators.coefficients import Coefficients
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.design.predict import predicted
+from flou.joint.estimators.design.design import RegressionDesign
 from flou.joint.estimators.linear.linear_sums import LinearSums
-from flou.joint.estimators.linear.penalised import PenalisedFit, elastic_net, ridge
+from flou.joint.estimators.linear.penalised import PenalisedFit, elastic_net, no_levels, ridge
 from flou.joint.estimators.linear.robust import correction
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import Number
 
 __all__ = ["LinearFit"]
@@ -28,7 +26,7 @@ __all__ = ["LinearFit"]
 class LinearFit(Coefficients):
     """Coefficients, their errors, and how well they fit."""
 
-    design: Design
+    design: RegressionDesign
     sums: LinearSums
     cov_type: str
     meat: Floats | None
@@ -169,12 +167,8 @@ class LinearFit(Coefficients):
     def predict(self, frame: Any) -> Floats:
         """The response that the coefficients expect for these rows; not a number where a value is missing."""
         if self.sums.groups:
-            raise InvalidParameter(
-                "A regression with effects of parties predicts no levels.",
-                "The level of each party was never opened.",
-                "Add frame @ params to a level of your own, or fit without fixed_effects.",
-            )
-        return predicted(self.design, self.sums.kept, self.params, frame)
+            raise no_levels()
+        return self.design.predicted(self.sums.kept, self.params, frame)
 
     def ridge(self, alpha: Number) -> PenalisedFit:
         """Least squares plus ``alpha`` times the sum of squares of the coefficients, from the same sums."""
@@ -212,12 +206,5 @@ class LinearFit(Coefficients):
         notes = [f"No row has {', '.join(self.empty)}."] if self.empty else []
         if self.sums.groups:
             notes.append(f"The levels of {self.sums.groups} parties are taken off and not shown; F tests the slopes.")
-        return SummaryTable(
-            "OLS Regression Results",
-            left,
-            right,
-            self.heads,
-            self.lines(),
-            provenance_facts(self.provenance, self.nobs),
-            notes,
-        )
+        facts = self._provenance_facts(self.nobs)
+        return SummaryTable("OLS Regression Results", left, right, self.heads, self.lines(), facts, notes)

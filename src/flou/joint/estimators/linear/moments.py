@@ -18,27 +18,24 @@ from scipy.special import stdtrit
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table
 from flou.errors import InvalidData, InvalidParameter
 from flou.joint.estimators.design.coded_columns import CodedColumns, made_column
 from flou.joint.estimators.design.design import checked_schema
 from flou.joint.estimators.design.expression import Expression
+from flou.joint.estimators.fit import TabledFit
 from flou.joint.estimators.linear.exact_gram import Matrix, exact_gram, from_upper, upper_triangle
 from flou.joint.estimators.party_rows import PartyRows
 from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
-from flou.joint.estimators.tabled_fit import TabledFit
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import Number, checked_text, open_probability, shown
 
 __all__ = ["Moments", "MomentsFit"]
 
 
-@registered
 class Moments(Program):
     """The first two moments of some columns, over the rows that are complete in all of them."""
 
-    estimator = "moments"
+    estimator, _required, _optional = "moments", ("columns",), ("schema",)
 
     def __init__(self, columns: Sequence[str], schema: Schema | Mapping[str, Any] | None = None) -> None:
         if isinstance(columns, str) or not isinstance(columns, Sequence) or not columns:
@@ -84,12 +81,6 @@ class Moments(Program):
 
     def terms(self) -> dict[str, Any]:
         return {"columns": list(self.columns), "schema": None if self.schema is None else self.schema.to_dict()}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> Moments:
-        checked = checked_table("moments", terms, required=("columns",), optional=("schema",))
-        schema = checked.get("schema")
-        return cls(checked["columns"], None if schema is None else Schema.from_dict(schema))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -176,5 +167,5 @@ class MomentsFit(TabledFit):
             for name, values in self.to_dict().items()
         ]
         heads = ("mean", "std err", "std dev", "[0.025", "0.975]")
-        facts = provenance_facts(self.provenance, self.nobs)
+        facts = self._provenance_facts(self.nobs)
         return SummaryTable("Moments", [("No. Observations", str(self.nobs))], [], heads, rows, facts)

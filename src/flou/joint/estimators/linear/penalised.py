@@ -22,18 +22,17 @@ import numpy as np
 
 from flou.arrays import Floats
 from flou.errors import InvalidParameter
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.design.predict import predicted
+from flou.joint.estimators.design.design import RegressionDesign
+from flou.joint.estimators.fit import TabledFit
 from flou.joint.estimators.linear.exact_solve import Dependent, orthogonalised
 from flou.joint.estimators.linear.linear_sums import LinearSums
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
-from flou.joint.estimators.tabled_fit import TabledFit
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.parameters import Number, exact, is_number, probability, shown
 
 if TYPE_CHECKING:
     from flou.joint.estimators.linear.linear_fit import LinearFit
 
-__all__ = ["PenalisedFit", "elastic_net", "ridge"]
+__all__ = ["PenalisedFit", "elastic_net", "no_levels", "ridge"]
 
 
 SWEEPS = 20_000
@@ -45,7 +44,7 @@ SLACK = 1e-9  # relative, of the conditions on coefficients that are zero
 class PenalisedFit(TabledFit):
     """Coefficients that a penalty has drawn towards zero; they have no standard errors."""
 
-    design: Design
+    design: RegressionDesign
     names: tuple[str, ...]
     params: Floats
     alpha: float
@@ -61,12 +60,8 @@ class PenalisedFit(TabledFit):
     def predict(self, frame: Any) -> Floats:
         """The response that the coefficients expect for these rows; not a number where a value is missing."""
         if not self.predicts:
-            raise InvalidParameter(
-                "A regression with effects of parties predicts no levels.",
-                "The level of each party was never opened.",
-                "Add frame @ params to a level of your own, or fit without fixed_effects.",
-            )
-        return predicted(self.design, range(len(self.names)), self.params, frame)
+            raise no_levels()
+        return self.design.predicted(range(len(self.names)), self.params, frame)
 
     def to_dict(self) -> dict[str, float]:
         return dict(zip(self.names, map(float, self.params), strict=True))
@@ -76,8 +71,16 @@ class PenalisedFit(TabledFit):
         left = [("Dep. Variable", self.design.response), ("No. Observations", str(self.nobs))]
         right = [("alpha", f"{self.alpha:g}"), ("l1_ratio", f"{self.l1_ratio:g}")]
         rows = [[name, decimal(float(value), 4)] for name, value in zip(self.names, self.params, strict=True)]
-        facts = provenance_facts(self.provenance, self.nobs)
+        facts = self._provenance_facts(self.nobs)
         return SummaryTable(f"{kind} Regression Results", left, right, ("coef",), rows, facts)
+
+
+def no_levels() -> InvalidParameter:
+    return InvalidParameter(
+        "A regression with effects of parties predicts no levels.",
+        "The level of each party was never opened.",
+        "Add frame @ params to a level of your own, or fit without fixed_effects.",
+    )
 
 
 class _Centred:

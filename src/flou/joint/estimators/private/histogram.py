@@ -3,36 +3,31 @@
 Opened     the counts of ``distribution.py``, those below and above the edges, or of no category, among them, each with
            the noise of all parties
 Guarantee  of the noise of ``honest`` parties on counts of which one row moves one by 1 (two, where a row is replaced)
-Error      the law of all parties' noise (``total_noise.py``): an opened count less its central interval holds the count
-           of the rows
+Error      the law of all parties' noise (``NoiseShare.total_reach``): an opened count less its central interval holds
+           the count of the rows
 Left out   rows with a missing value; each row is read by itself, see ``row_by_row.py``
 Proof      docs/explanation/proofs/joint-noise.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from flou.arrays import Ints
-from flou.domain.table import checked_table
 from flou.guarantee import Guarantee
-from flou.joint.estimators.distribution.distribution import Category, Histogram
-from flou.joint.estimators.distribution.distribution_fit import HistogramFit
+from flou.joint.estimators.distribution.distribution import Category, Histogram, HistogramFit, labelled
 from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity
+from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, PrivateProgram, WordSensitivity
 from flou.joint.estimators.private.private_fit import guarantee_note
-from flou.joint.estimators.private.row_by_row import Levels, RowByRow
-from flou.joint.estimators.private.total_noise import TotalNoise
-from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
-from flou.joint.estimators.summary_table import SummaryTable, provenance_facts
+from flou.joint.estimators.private.row_by_row import PublicCategories, RowByRow
+from flou.joint.estimators.program import Ask, Opened
+from flou.joint.estimators.summary_table import SummaryTable
 from flou.joint.masking.noise import NoiseShare
 from flou.parameters import Number, Relation
 
@@ -66,22 +61,19 @@ class PrivateHistogramFit(Fit):
     @property
     def labels(self) -> tuple[str, ...]:
         """What each count is about."""
-        if self.opened.edges is None:
-            return tuple(str(value) for value in self.opened.categories or ())
-        last = self.opened.edges[-1]
-        return tuple(f"[{a:g}, {b:g}{']' if b == last else ')'}" for a, b in pairwise(self.opened.edges))
+        return self.opened.labels
 
     @property
     def standard_error(self) -> float:
         """Of each count."""
-        return float(np.sqrt(TotalNoise(self.share, self.parties).variance))
+        return float(np.sqrt(self.share.total(self.parties)))
 
     def conf_int(self, level: Number = 0.95) -> Ints:
         """Where the number of rows in each bin lies, each with this level: pairs of whole numbers, none below 0."""
         return self._around(self.counts, level)
 
     def _around(self, counts: Sequence[int], level: Number) -> Ints:
-        reach, middle = TotalNoise(self.share, self.parties).reach(level), np.array(counts, dtype=np.int64)
+        reach, middle = self.share.total_reach(self.parties, level), np.array(counts, dtype=np.int64)
         return np.maximum(np.column_stack([middle - reach, middle + reach]), 0)
 
     def nonnegative(self) -> HistogramFit:
@@ -93,26 +85,24 @@ class PrivateHistogramFit(Fit):
     def summary(self) -> str:
         """A line for each bin."""
         fit = self.opened
-        ends = [*self.labels, "(other)"] if fit.edges is None else ["below", *self.labels, "above"]
-        counts = [*fit.counts, fit.above] if fit.edges is None else [fit.below, *fit.counts, fit.above]
+        names, counts = zip(*labelled(fit), strict=True)
         lines = [
             [name, str(count), f"{count / max(self.n, 1):.4f}", str(low), str(high)]
-            for name, count, (low, high) in zip(ends, counts, self._around(counts, 0.95).tolist(), strict=True)
+            for name, count, (low, high) in zip(names, counts, self._around(counts, 0.95).tolist(), strict=True)
         ]
         left = [("Column", fit.column), ("Noise", self.share.kind)]
         right = [("No. Observations", f"{self.n} (noisy)"), ("Std. Error", f"{self.standard_error:.3g}")]
         heads = ("rows", "share", "[0.025", "0.975]")
         notes = [guarantee_note(self.guarantee, self.share, self.parties)]
-        known = provenance_facts(self.provenance, max(self.n, 0))
+        known = self._provenance_facts(max(self.n, 0))
         return SummaryTable("Private histogram", left, right, heads, lines, known, notes).text()
 
 
-@registered
-class PrivateHistogram(Program):
+class PrivateHistogram(PrivateProgram):
     """How many rows fall into each bin, or have each of the public categories, with noise."""
 
     estimator = "private histogram"
-    proofs = ("masked-sums", "joint-noise")
+    _required, _optional = ("column", "honest"), ("edges", "categories", *TERMS[1:])
 
     def __init__(
         self,
@@ -133,16 +123,16 @@ class PrivateHistogram(Program):
         """Bins or categories as in :class:`Histogram`; ``honest`` parties add their noise and keep it to themselves."""
         self.histogram = Histogram(column, edges=edges, bins=bins, bounds=bounds, categories=categories, schema=schema)
         listed = self.histogram.categories
-        self._levels = {} if listed is None else {column: Levels(listed)}
+        self._levels = {} if listed is None else {column: PublicCategories(listed)}
         self.privacy = PrivacyTerms.of(
             honest=honest, epsilon=epsilon, delta=delta, rho=rho, noise=noise, relation=relation
         )
         self.share = self.privacy.share(self.sensitivity)
 
     @property
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> WordSensitivity:
         moved = 2 if self.privacy.relation == "substitute" else 1
-        return Sensitivity(moved, moved, self.histogram.scalars)
+        return WordSensitivity(moved, moved, self.histogram.scalars)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -151,10 +141,6 @@ class PrivateHistogram(Program):
     @property
     def scalars(self) -> int:
         return self.histogram.scalars
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return self.privacy.cost(self.share, self.sensitivity)
 
     def next(self, opened: Sequence[Opened]) -> Ask | None:
         ask = self.histogram.next(opened)
@@ -168,13 +154,6 @@ class PrivateHistogram(Program):
 
     def terms(self) -> dict[str, Any]:
         return {**self.histogram.terms(), **self.privacy.to_dict()}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> PrivateHistogram:
-        told = checked_table(
-            "private histogram", terms, required=("column", "honest"), optional=("edges", "categories", *TERMS[1:])
-        )
-        return cls(**told)
 
 
 def _projected(counts: Sequence[int]) -> list[int]:

@@ -3,8 +3,8 @@
 Rounds     one
 Opened     the k (k + 1)/2 sums of products of k columns, the regressors with their intercept and the response, each
            with the noise of all parties; without an intercept also the number of rows
-Guarantee  of the noise of ``honest`` parties on words that one row moves as far as ``gram_words.py`` says
-Error      ``noisy_gram.py``: standard errors contain the noise of all parties that took part
+Guarantee  of the noise of ``honest`` parties on words that one row moves as far as ``gram.py`` says
+Error      ``gram.py``: standard errors contain the noise of all parties that took part
 Clamped    values are moved into their bounds, and coefficients are those of the clamped columns; ``bounded_design.py``
            says which rows are left out. With ``norm`` R, rows that are longer than R, in units in which bounds are -1
            and 1 (the intercept is 1), are shrunk, the intercept with them: they weigh less, by the square. The noise
@@ -25,18 +25,13 @@ import numpy as np
 
 from flou.arrays import Floats
 from flou.domain import Schema
-from flou.domain.table import checked_table
 from flou.errors import InvalidParameter
-from flou.guarantee import Guarantee
 from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.private.bounded_design import BoundedDesign
-from flou.joint.estimators.private.gram_words import FINEST, GramWords
-from flou.joint.estimators.private.noisy_gram import NoisyGram
-from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms
+from flou.joint.estimators.private.bounded_design import BoundedDesign, UnitScale
+from flou.joint.estimators.private.gram import FINEST, GramWords, OpenedGram
+from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, PrivateProgram, WordSensitivity
 from flou.joint.estimators.private.private_fit import PrivateCoefficients
-from flou.joint.estimators.private.unit_scale import UnitScale
-from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
+from flou.joint.estimators.program import Ask, Opened
 from flou.joint.estimators.summary_table import decimal
 from flou.parameters import Number, Relation, is_number, shown
 
@@ -63,12 +58,11 @@ class PrivateLinearFit(PrivateCoefficients):
         return [("Scale", decimal(self.scale, 4))]
 
 
-@registered
-class PrivateLinearRegression(Program):
+class PrivateLinearRegression(PrivateProgram):
     """Least squares from one noisy Gram matrix over all parties."""
 
     estimator = "private ols"
-    proofs = ("masked-sums", "joint-noise")
+    _required, _optional = ("formula", "schema", "honest"), (*TERMS[1:], "norm")
 
     def __init__(
         self,
@@ -104,8 +98,8 @@ class PrivateLinearRegression(Program):
         return self.gram.length
 
     @property
-    def guarantee(self) -> Guarantee:
-        return self.privacy.cost(self.share, self.gram.sensitivity(self.privacy.relation))
+    def sensitivity(self) -> WordSensitivity:
+        return self.gram.sensitivity(self.privacy.relation)
 
     def next(self, opened: Sequence[Opened]) -> Ask | None:
         return None if opened else Ask("gram", self.gram.length, self.gram.limit, {}, self.share)
@@ -121,7 +115,7 @@ class PrivateLinearRegression(Program):
         last = opened[-1]
         matrix, counted = self.gram.matrix(last.sums)
         variance = self.share.total(len(last.parties)) / self.gram.unit**4
-        noisy = NoisyGram(matrix, float(matrix[0, 0]) if counted is None else counted, variance)
+        noisy = OpenedGram(matrix, float(matrix[0, 0]) if counted is None else counted, variance)
         return PrivateLinearFit(
             design=self.design,
             names=self.design.names,
@@ -140,15 +134,6 @@ class PrivateLinearRegression(Program):
     def terms(self) -> dict[str, Any]:
         norm = None if self.norm is None else float(self.norm)
         return {**self.design.terms(), **self.privacy.to_dict(), "norm": norm}
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> PrivateLinearRegression:
-        told = checked_table(
-            "private ols", terms, required=("formula", "schema", "honest"), optional=(*TERMS[1:], "norm")
-        )
-        schema = None if told["schema"] is None else Schema.from_dict(told["schema"])
-        given = {key: told[key] for key in (*TERMS, "norm") if told.get(key) is not None}
-        return cls(told["formula"], schema, **given)
 
 
 def _norm(value: Any) -> float:

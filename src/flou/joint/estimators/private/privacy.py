@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,10 +23,11 @@ from typing import Any, Protocol, TypeVar
 
 from flou.errors import InvalidParameter
 from flou.guarantee import ZCDP, Guarantee, PureDP
+from flou.joint.estimators.program import Program
 from flou.joint.masking.noise import MOST_PARTIES, NoiseShare, gaussian_share, polya_share, skellam_share
 from flou.parameters import RELATIONS, Number, Relation, choice, exact, integer, number
 
-__all__ = ["TERMS", "PrivacyTerms", "Sensitivity"]
+__all__ = ["TERMS", "PrivacyTerms", "PrivateProgram", "WordSensitivity"]
 
 TERMS = ("honest", "epsilon", "delta", "rho", "noise", "relation")  # how a plan names them
 NOISE = ("auto", "discrete-gaussian", "skellam", "polya")
@@ -35,7 +37,7 @@ _FRACTION = re.compile(r"[1-9][0-9]{0,60}/[1-9][0-9]{0,60}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class WordSensitivity:
     """How far one row can move all words of a question together."""
 
     l1: int
@@ -46,7 +48,7 @@ class Sensitivity:
 class Coded(Protocol):
     """Words on a grid, which know how far one row can move them."""
 
-    def sensitivity(self, relation: Relation) -> Sensitivity: ...
+    def sensitivity(self, relation: Relation) -> WordSensitivity: ...
 
 
 C = TypeVar("C", bound=Coded)
@@ -100,7 +102,7 @@ class PrivacyTerms:
         """Whether the guarantee is a pure epsilon."""
         return self.rho is None and self.delta is None
 
-    def share(self, sensitivity: Sensitivity, part: Fraction | None = None) -> NoiseShare:
+    def share(self, sensitivity: WordSensitivity, part: Fraction | None = None) -> NoiseShare:
         """What a party adds to each word of a question that may spend all of the cost, or a part of it.
 
         Parts are for questions whose words were weighted for one kind of noise: it is the kind that they get.
@@ -113,11 +115,11 @@ class PrivacyTerms:
         narrow = 2 * (sensitivity.l1 / self.epsilon) ** 2 < share.parameter  # a bound on the variance of Laplace noise
         return self._polya(sensitivity, Fraction(1)) if narrow else share
 
-    def _polya(self, sensitivity: Sensitivity, part: Fraction) -> NoiseShare:
+    def _polya(self, sensitivity: WordSensitivity, part: Fraction) -> NoiseShare:
         assert self.epsilon is not None
         return polya_share(epsilon=self.epsilon * part, sensitivity=sensitivity.l1, honest=self.honest)
 
-    def _normal(self, sensitivity: Sensitivity, part: Fraction) -> NoiseShare:
+    def _normal(self, sensitivity: WordSensitivity, part: Fraction) -> NoiseShare:
         terms: dict[str, Any] = {
             "rho": _rounded_down(self._rho * part),
             "sensitivity_squared": sensitivity.l2_squared,
@@ -152,7 +154,7 @@ class PrivacyTerms:
         assert self.delta is not None
         return ZCDP.for_approx(self.epsilon, self.delta).exact_rho
 
-    def cost(self, share: NoiseShare, sensitivity: Sensitivity) -> Guarantee:
+    def cost(self, share: NoiseShare, sensitivity: WordSensitivity) -> Guarantee:
         """What the honest shares of this noise guarantee for such a question."""
         if share.kind == "polya":
             return PureDP(share.epsilon(sensitivity.l1), relation=self.relation)
@@ -184,3 +186,20 @@ def _rounded_down(value: Fraction) -> Fraction:
     """A fraction of usual length, not above the value and all but equal to it."""
     near = float(value)
     return Fraction(near if Fraction(near) <= value else math.nextafter(near, 0.0))
+
+
+class PrivateProgram(Program):
+    """A statistic of one round whose words are opened with noise."""
+
+    proofs = ("masked-sums", "joint-noise")
+    privacy: PrivacyTerms
+    share: NoiseShare
+
+    @property
+    @abstractmethod
+    def sensitivity(self) -> WordSensitivity:
+        """How far one row moves its words."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.privacy.cost(self.share, self.sensitivity)

@@ -11,9 +11,8 @@ import numpy as np
 from flou.arrays import Floats
 from flou.guarantee import Guarantee
 from flou.joint.estimators.coefficients import Coefficients
-from flou.joint.estimators.design.design import Design
-from flou.joint.estimators.design.predict import predicted
-from flou.joint.estimators.summary_table import SummaryTable, decimal, provenance_facts
+from flou.joint.estimators.design.design import RegressionDesign
+from flou.joint.estimators.summary_table import SummaryTable, decimal
 from flou.joint.masking.noise import NoiseShare
 
 __all__ = ["PrivateCoefficients", "guarantee_note"]
@@ -34,7 +33,7 @@ def guarantee_note(guarantee: Guarantee, share: NoiseShare, parties: int) -> str
 class PrivateCoefficients(Coefficients):
     """Estimates that are normal in large samples, sampling and noise together."""
 
-    design: Design
+    design: RegressionDesign
     names: tuple[str, ...]
     params: Floats
     sampling: Floats  # the part of the covariance that there would be without noise
@@ -62,7 +61,7 @@ class PrivateCoefficients(Coefficients):
             return np.ones(len(self.params)) if self.drowned else np.diag(self.noise) / np.diag(self.cov_params)
 
     def _linear(self, frame: Any) -> Floats:
-        return predicted(self.design, range(len(self.names)), self.params, frame)
+        return self.design.predicted(range(len(self.names)), self.params, frame)
 
     @abstractmethod
     def predict(self, frame: Any) -> Floats:
@@ -87,5 +86,5 @@ class PrivateCoefficients(Coefficients):
             row.append(decimal(100 * part, 0) + " %")
         notes = [guarantee_note(self.guarantee, self.share, self.parties), *self.notes]
         notes += [DROWNED] if self.drowned else []
-        facts = provenance_facts(self.provenance, max(self.nobs, 0))
+        facts = self._provenance_facts(max(self.nobs, 0))
         return SummaryTable(self.title, left, right, (*self.heads, "noise"), rows, facts, notes)

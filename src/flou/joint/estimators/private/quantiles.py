@@ -14,38 +14,132 @@ Proof      docs/explanation/proofs/joint-noise.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.domain import Domain, Integers, Interval, Schema, require_numbers
-from flou.domain.table import checked_table
+from flou.arrays import Floats
+from flou.domain import Domain, Integers, Interval, Numbers, Schema, require_numbers
 from flou.guarantee import Guarantee
 from flou.joint.estimators.distribution.distribution import MOST_ROWS, limits
+from flou.joint.estimators.fit import Fit
 from flou.joint.estimators.party_rows import PartyRows
-from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, Sensitivity
-from flou.joint.estimators.private.quantiles_fit import PrivateQuantilesFit
+from flou.joint.estimators.private.privacy import TERMS, PrivacyTerms, PrivateProgram, WordSensitivity
+from flou.joint.estimators.private.private_fit import guarantee_note
 from flou.joint.estimators.private.row_by_row import RowByRow
-from flou.joint.estimators.program import Ask, Opened, Program
-from flou.joint.estimators.registry import registered
+from flou.joint.estimators.program import Ask, Opened
+from flou.joint.estimators.summary_table import SummaryTable
+from flou.joint.masking.noise import NoiseShare
 from flou.mechanisms.quantiles.records import CellCounts
-from flou.mechanisms.quantiles.tree import Tree
-from flou.parameters import Number, Relation, checked_text, integer
+from flou.mechanisms.quantiles.tree import Tree, TreeDistribution
+from flou.mechanisms.quantiles.tree_consistency import consistent, prefix_variances, variances
+from flou.parameters import Number, Relation, checked_text, integer, open_probability
+from flou.theory.laplace_sums import HALF, rule, smooth_variance
 
-__all__ = ["PrivateQuantiles"]
+__all__ = ["PrivateQuantiles", "PrivateQuantilesFit"]
+
+
+@dataclass(frozen=True, eq=False)
+class PrivateQuantilesFit(Fit):
+    """The estimated distribution of the rows over the leaves of a tree."""
+
+    column: str
+    tree: Tree
+    domain: Numbers
+    distribution: TreeDistribution
+    share: NoiseShare
+    parties: int
+    guarantee: Guarantee
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        column: str,
+        tree: Tree,
+        domain: Numbers,
+        sums: Sequence[int],
+        share: NoiseShare,
+        parties: int,
+        guarantee: Guarantee,
+    ) -> PrivateQuantilesFit:
+        """From the opened counts of all nodes, level by level from the top."""
+        b, height = tree.branching, tree.height
+        starts = np.cumsum([b**level for level in range(1, height)])
+        leaves = consistent(np.split(np.array(sums, dtype=np.float64), starts), b, None)
+        cumulative = np.concatenate([[0.0], np.cumsum(leaves)])
+        variance = share.total(parties)
+        errors = np.sqrt(variance * prefix_variances(b, height, known_total=False))
+        found = TreeDistribution(tree.edges(domain.size), cumulative, errors, float(cumulative[-1]))
+        return cls(column, tree, domain, found, share, parties, guarantee)
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        return tuple(float(p) for p in self.tree.probabilities)
+
+    @property
+    def n(self) -> int:
+        """Rows of all parties, with noise."""
+        return round(self.distribution.total)
+
+    @property
+    def values(self) -> Floats:
+        """A quantile for each probability: the middle of a cell, or a whole number."""
+        cells = self.tree.as_given(self.distribution.quantiles(self.tree.ordered))
+        return self.domain.decode(cells).astype(np.float64)
+
+    def conf_int(self, level: Number = 0.95) -> Floats:
+        """Where the quantiles of the rows, values outside the bounds moved into them, lie: a pair for each.
+
+        With C_i the number of rows below the i-th edge and N all rows, the quantile's leaf j has C_j < p N <= C_(j+1).
+        The pair holds all leaves for which neither is refuted. The estimate of C_i - p N has the variance of C_i for a
+        known N, plus (i/L - p)^2 times that of N: the two parts are uncorrelated (L leaves).
+        """
+        reach = rule(float(open_probability("level", level)))
+        b, height, edges = self.tree.branching, self.tree.height, self.distribution.edges
+        place = np.arange(len(edges)) / (len(edges) - 1)
+        noise = smooth_variance(self.share.total(self.parties))
+        known, total = prefix_variances(b, height, known_total=True), variances(b, height)[0]
+        pairs = []
+        for p in self.probabilities:
+            ahead = self.distribution.cumulative - p * self.distribution.total
+            slack = reach * np.sqrt(noise * (known + (place - p) ** 2 * total)) + HALF
+            possible = np.flatnonzero((ahead[:-1] <= slack[:-1]) & (ahead[1:] >= -slack[1:]))
+            first, last = (possible[0], possible[-1]) if possible.size else (0, len(edges) - 2)
+            pairs.append((edges[first], max(edges[last + 1] - 1, edges[first])))
+        return self._ends(np.array(pairs))
+
+    def _ends(self, cells: NDArray[np.int64]) -> Floats:
+        """The lower end of the first cell and the upper end of the last one."""
+        inside = np.minimum(cells, self.domain.size - 1)
+        ends = self.domain.places(inside + (0.5 if self.domain.discrete else np.array([0, 1])))
+        return np.clip(ends, *self.domain.bounds)
+
+    def summary(self) -> str:
+        """A line for each probability."""
+        rows = [
+            [f"{p:g}", *(f"{number:.6g}" for number in (value, *pair))]
+            for p, value, pair in zip(self.probabilities, self.values, self.conf_int(), strict=True)
+        ]
+        left = [("Column", self.column), ("Noise", self.share.kind)]
+        right = [("No. Observations", f"{self.n} (noisy)"), ("Cells", str(self.domain.size))]
+        notes = [guarantee_note(self.guarantee, self.share, self.parties)]
+        known = self._provenance_facts(max(self.n, 0))
+        return SummaryTable("Private quantiles", left, right, ("value", "[0.025", "0.975]"), rows, known, notes).text()
+
 
 CELLS, MOST_CELLS = 2**12, 2**16
 BRANCHING = 16
 
 
-@registered
-class PrivateQuantiles(Program):
+class PrivateQuantiles(PrivateProgram):
     """Quantiles of a column from a noisy tree of counts, with intervals for those of the rows."""
 
     estimator = "private quantiles"
-    proofs = ("masked-sums", "joint-noise")
+    _required, _optional = ("column", "probabilities", "bounds", "honest"), ("whole", "cells", "branching", *TERMS[1:])
 
     def __init__(
         self,
@@ -77,9 +171,9 @@ class PrivateQuantiles(Program):
         self.share = self.privacy.share(self.sensitivity)
 
     @property
-    def sensitivity(self) -> Sensitivity:
+    def sensitivity(self) -> WordSensitivity:
         moved = self.tree.height * (2 if self.privacy.relation == "substitute" else 1)
-        return Sensitivity(moved, moved, self.scalars)
+        return WordSensitivity(moved, moved, self.scalars)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,10 +182,6 @@ class PrivateQuantiles(Program):
     @property
     def scalars(self) -> int:
         return sum(self.tree.branching**level for level in range(1, self.tree.height + 1))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        return self.privacy.cost(self.share, self.sensitivity)
 
     def next(self, opened: Sequence[Opened]) -> Ask | None:
         return None if opened else Ask("tree", self.scalars, MOST_ROWS, {}, self.share)
@@ -129,16 +219,6 @@ class PrivateQuantiles(Program):
             "branching": self.tree.branching,
             **self.privacy.to_dict(),
         }
-
-    @classmethod
-    def from_terms(cls, terms: Mapping[str, Any]) -> PrivateQuantiles:
-        told = checked_table(
-            "private quantiles",
-            terms,
-            required=("column", "probabilities", "bounds", "honest"),
-            optional=("whole", "cells", "branching", *TERMS[1:]),
-        )
-        return cls(**{key: value for key, value in told.items() if value is not None})
 
 
 def _declared(column: str, domain: Domain, cells: int | None) -> tuple[tuple[float, float], bool, int | None]:

@@ -21,7 +21,7 @@ from flou.errors import InvalidParameter
 from flou.joint.estimators.party_rows import Batch, PartyRows, number_of
 from flou.parameters import shown
 
-__all__ = ["MISSING", "UNKNOWN", "Levels", "RowByRow", "read_numbers"]
+__all__ = ["MISSING", "UNKNOWN", "PublicCategories", "RowByRow", "read_numbers"]
 
 Level: TypeAlias = str | int | bool
 
@@ -56,7 +56,7 @@ def _key(level: Level) -> float | str:
     return str(level) if number is None else number
 
 
-class Levels:
+class PublicCategories:
     """Public categories, and the place of each cell among them."""
 
     def __init__(self, values: Sequence[Level]) -> None:
@@ -100,7 +100,7 @@ class RowByRow(PartyRows):
     the list of categories does not hold.
     """
 
-    def __init__(self, rows: PartyRows, categories: Mapping[str, Levels] | None = None) -> None:
+    def __init__(self, rows: PartyRows, categories: Mapping[str, PublicCategories] | None = None) -> None:
         super().__init__(rows, rows.reading)
         self._categories = categories or {}
 

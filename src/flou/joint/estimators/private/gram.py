@@ -1,4 +1,4 @@
-"""Sums of products of bounded rows, as integers that one row moves by a known amount.
+"""The Gram matrix of a private regression: words that one row moves by a known amount, and least squares with noise.
 
 Rows       v = (z_1, ..., z_k), the response last, each z_i in [-1, 1] and rounded to a multiple of 1/S, S = 2^grid; as
            integers |v_i| <= S. With ``norm`` R, rows longer than R are shrunk towards 0, and cut off so that |v| <= R S
@@ -24,15 +24,16 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from flou.arrays import Floats
-from flou.joint.estimators.private.privacy import Sensitivity
+from flou.joint.estimators.likelihood.cholesky import symmetric
+from flou.joint.estimators.private.privacy import WordSensitivity
 from flou.parameters import Number, Relation, exact
 
-__all__ = ["MOST_ROWS", "GramWords"]
-
+__all__ = ["MOST_ROWS", "GramWords", "OpenedGram", "shared_noise"]
 
 MOST_ROWS = 2**40  # of one party
 BLOCK = 2**20  # rows whose products are added up exactly: (2^16)^2 2^20 = 2^52
@@ -72,12 +73,12 @@ class GramWords:
         whole = self.size * self.unit**2
         return whole if self.norm is None else min(whole, math.floor(self.norm**2 * self.unit**2))
 
-    def sensitivity(self, relation: Relation) -> Sensitivity:
+    def sensitivity(self, relation: Relation) -> WordSensitivity:
         k, Q, one = self.size, self.longest, self.unit**2 * self.counted
         m = min(self.unit**2, Q)
         if relation == "substitute":  # the number of rows stays
-            return Sensitivity((k - 1) * Q + min(2 * Q, k * m), Q * Q + m * min(Q, k * m - Q), self.length)
-        return Sensitivity((k + 1) * Q // 2 + one, (Q * Q + m * Q) // 2 + one * one, self.length)
+            return WordSensitivity((k - 1) * Q + min(2 * Q, k * m), Q * Q + m * min(Q, k * m - Q), self.length)
+        return WordSensitivity((k + 1) * Q // 2 + one, (Q * Q + m * Q) // 2 + one * one, self.length)
 
     def rows(self, z: Floats) -> Floats:
         """Rows of numbers between -1 and 1 as integers, stored as floats."""
@@ -105,6 +106,85 @@ class GramWords:
     def matrix(self, sums: Iterable[int]) -> tuple[Floats, float | None]:
         """The opened sums in units of z: the matrix of products, and the number of rows if it was counted."""
         scaled = np.array([float(Fraction(total, self.unit**2)) for total in sums])
-        full = np.zeros((self.size, self.size))
-        full[np.triu_indices(self.size)] = scaled[: len(scaled) - self.counted]
-        return full + np.triu(full, 1).T, float(scaled[-1]) if self.counted else None
+        full = symmetric(scaled[: len(scaled) - self.counted], self.size)
+        return full, float(scaled[-1]) if self.counted else None
+
+
+def shared_noise(b: Floats) -> Floats:
+    """M: the covariance of e - E b, for entries of variance 1."""
+    found: Floats = (1 + b @ b) * np.eye(len(b)) + np.outer(b, b) - np.diag(b * b)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedGram:
+    """An opened matrix of products, the response last; ``noise`` is the variance of each of its entries.
+
+    Given      G + E and g + e, E symmetric, all entries on and above the diagonal independent with variance tau^2
+    Estimate   b = (G + E)^-1 (g + e)
+    Error      to the first order b - beta = [sampling] + G^-1 (e - E beta); the covariance of e - E beta is tau^2 M,
+                 M = (1 + |b|^2) I + b b' - diag(b^2),
+               because entry i of E beta is a sum over j of E_ij beta_j, and two of them, i and j, share E_ij alone. So
+                 V = s^2 G^-1 + tau^2 G^-1 M G^-1,
+               with the opened matrix in place of G, which is on the safe side: the mean of its inverse is larger
+    Residuals  c' F c for c = (-b, 1) and the whole matrix F, the response included. Fitting the noise lowers it by
+               tau^2 tr(G^-1 M), which is given back; below 0 it counts as 0, and is then far less than the noise:
+               s^2 G^-1 is about R/(n l) for residuals R and an eigenvalue l, the other part tau^2/l^2, and R of the
+               order of tau leaves the first one smaller by tau n/l > tau
+    Drowned    where the smallest eigenvalue is not above 2 tau sqrt(p), as large as noise alone makes eigenvalues of a
+               symmetric p x p matrix (Wigner's law): b then says nothing, and its errors are infinite
+    Source     Wang (2018); Evans and King (2023); Fuller (1987) on errors in regressors
+    """
+
+    matrix: Floats
+    rows: float  # as opened, noise included
+    noise: float
+
+    @property
+    def size(self) -> int:
+        """Coefficients."""
+        return len(self.matrix) - 1
+
+    @cached_property
+    def _eigen(self) -> tuple[Floats, Floats]:
+        values, vectors = np.linalg.eigh(self.matrix[:-1, :-1])
+        return values, vectors
+
+    @property
+    def floor(self) -> float:
+        """The largest eigenvalue that noise alone would make."""
+        return 2 * math.sqrt(self.noise * self.size)
+
+    @property
+    def drowned(self) -> bool:
+        return not self._eigen[0][0] > self.floor
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """Of the regressors' part; where the noise drowns it, of the nearest matrix that noise would not make."""
+        values, vectors = self._eigen
+        found: Floats = (vectors / np.maximum(values, max(self.floor, 2.0**-40))) @ vectors.T
+        return found
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        found: Floats = self.inverse @ self.matrix[:-1, -1]
+        return found
+
+    @cached_property
+    def residual_variance(self) -> float:
+        """s^2, at least 0."""
+        c = np.append(-self.coefficients, 1.0)
+        fitted = self.noise * np.trace(self.inverse @ shared_noise(self.coefficients))
+        return max(float(c @ self.matrix @ c + fitted), 0.0) / max(self.rows - self.size, 1.0)
+
+    @property
+    def sampling(self) -> Floats:
+        """What the coefficients' covariance would be without noise."""
+        return self.residual_variance * self.inverse
+
+    @property
+    def noise_covariance(self) -> Floats:
+        """What the noise adds to it."""
+        found: Floats = self.noise * self.inverse @ shared_noise(self.coefficients) @ self.inverse
+        return found

@@ -100,7 +100,7 @@ def simulated(
     if len(named) < 3:
         raise InvalidParameter(
             f"There must be at least 3 parties, got {len(named)}.",
-            "Of two, each learns the sums of the other by subtraction.",
+            "With two, each learns the sums of the other by subtraction.",
             "Pass one table a party.",
         )
     identities = {name: Identity.generate(name) for name in named}

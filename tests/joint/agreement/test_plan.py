@@ -246,7 +246,7 @@ def test_noise_counts_on_parties_in_the_smallest_sum(honest, colluders, monkeypa
     noisy = Plan(roster(5), Noisy("income", 3))
     assert noisy.colluders == colluders
     monkeypatch.setattr(Noisy, "honest", 5)
-    with pytest.raises(InvalidParameter, match="counts on 5 honest parties, and a sum may be over 4"):
+    with pytest.raises(InvalidParameter, match="counts on 5 honest parties, but a sum may cover only 4"):
         Plan(roster(5), Noisy("income", 3))
     assert Plan(roster(5), Noisy("income", 3), dropouts=0).colluders == 0
 

@@ -44,7 +44,7 @@ def test_parties_are_not_split():
     refused = game.agree(dict.fromkeys(SURVIVORS, SURVIVORS))
     assert set(refused) == SURVIVORS
     assert {error.what for error in refused.values()} == {
-        "A neighbour is said to be there, and its shares have not come."
+        "The coordinator lists a neighbour as present, but its shares never arrived."
     }
     assert not game.agreed
 

@@ -120,7 +120,7 @@ def test_after_a_restart_no_other_answer_is_heard(recorded, filmed, tmp_path):
         for state in states[:2]:
             told = decode(recorded.replies[0, address]) | {"more": 1}
             memory = restored(tmp_path, state)
-            with pytest.raises(ProtocolError, match="contradicts what was said"):
+            with pytest.raises(ProtocolError, match="contradicts an earlier message"):
                 play(recorded, memory, {address: encode(told)})
             memory.close()
             tried += 1

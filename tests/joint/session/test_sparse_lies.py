@@ -96,7 +96,7 @@ def test_a_neighbour_left_out_in_secret(monkeypatch):
         return encode({"sealed": {key: box for key, box in decode(reply)["sealed"].items() if key != "7"}})
 
     sessions, outcome = lied_to(monkeypatch, Lying, tampered=withheld)
-    neighbours = {one for one, error in outcome.refusals.items() if "its shares have not come" in error.what}
+    neighbours = {one for one, error in outcome.refusals.items() if "its shares never arrived" in error.what}
     assert len(neighbours) == Plan(Roster.of(IDENTITIES), Integers()).resilience.neighbours
     released = given_away(sessions).get(1, [])
     assert not any("7" in one["gone"] for one in released)

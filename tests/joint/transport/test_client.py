@@ -151,7 +151,7 @@ def test_it_is_hung_up_on(tmp_path):
 
     async def main():
         async with Scripted(tmp_path, [None, None, response(503), None, None, None]) as scripted:
-            with pytest.raises(ProtocolError, match="hangs up on this party"):
+            with pytest.raises(ProtocolError, match="closes the connection to this party"):
                 await attend(group.party(0), scripted.url, scripted.trust)
             return scripted
 

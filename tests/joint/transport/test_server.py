@@ -159,7 +159,7 @@ def test_messages_for_other_steps(tmp_path):
     fits = asyncio.run(main())
     assert [fit.totals.tolist() for fit in fits] == [total(range(3))] * 3
     ((status, body),) = late
-    assert (status, "p3 comes too late" in sentences(body)) == (409, True)
+    assert (status, "p3 came too late" in sentences(body)) == (409, True)
 
 
 def test_replays(tmp_path):

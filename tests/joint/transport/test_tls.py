@@ -52,7 +52,7 @@ def test_mutual_tls(tmp_path):
         async with Served(tmp_path, group, client_ca=bundle) as served:
             ca = served.files[0]
             for context in (client_context(ca), client_context(ca, *unknown)):
-                with pytest.raises(ProtocolError, match="hangs up on this party"):
+                with pytest.raises(ProtocolError, match="closes the connection to this party"):
                     await fetched_plan(served.url, context, give_up=5)
             assert len(served.session.missing) == 3
             return await asyncio.gather(

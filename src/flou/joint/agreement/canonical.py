@@ -51,7 +51,7 @@ def _head(kind: int, size: int) -> bytes:
     for detail, form in _FORMS.items():
         if size < 1 << 8 * form.size:
             return _SMALL[kind << 5 | detail] + form.pack(size)
-    raise InvalidParameter("A value is too long.", "Its length has no encoding.", "Send less at a time.")
+    raise InvalidParameter("A value is too long.", "The format has no such length.", "Send smaller values.")
 
 
 def _write(value: Any, out: Any, depth: int) -> None:
@@ -72,7 +72,7 @@ def _write(value: Any, out: Any, depth: int) -> None:
             _write(part, out, depth + 1)
     elif kind is float:
         if not math.isfinite(value):
-            raise InvalidParameter("A number is not finite.", "It has no place in a message.", "Send finite numbers.")
+            raise InvalidParameter("A number is not finite.", "Messages hold finite numbers.", "Send finite numbers.")
         out(b"\xfb" + _DOUBLE.pack(value + 0.0))  # there is one zero: -0.0 + 0.0 is 0.0
     elif value is None or kind is bool:
         out(_CONSTANTS[value])
@@ -92,7 +92,7 @@ def _write(value: Any, out: Any, depth: int) -> None:
 
 def _check_depth(depth: int) -> None:
     if depth >= DEEPEST:
-        raise InvalidParameter("A value is nested too deeply.", "Nobody would read it.", "Send a flatter one.")
+        raise InvalidParameter("A value is nested too deeply.", "Depth is limited to 16 levels.", "Send flat values.")
 
 
 @lru_cache(maxsize=4096)
@@ -102,14 +102,14 @@ def _text(text: str) -> bytes:
 
 
 def _utf8(text: str) -> bytes:
-    half = InvalidParameter("A text holds half a character.", "It has no encoding.", "Send texts of whole characters.")
+    half = InvalidParameter("A text holds half a character.", "UTF-8 cannot encode it.", "Send whole characters.")
     with instead(half, UnicodeEncodeError):
         return text.encode()
 
 
 def _named(table: Mapping[Any, Any]) -> Mapping[str, Any]:
     if not all(type(key) is str for key in table):
-        raise InvalidParameter("A table has a key that is no text.", "Keys are names.", "Use texts as keys.")
+        raise InvalidParameter("A table has a key that is not a text.", "Keys are names.", "Use texts as keys.")
     return table
 
 
@@ -134,7 +134,7 @@ def decode(data: bytes) -> Any:
     if not sound:
         raise ProtocolError(
             "A message cannot be read.",
-            "It is not the canonical encoding of anything, so it cannot be what was signed.",
+            "It is not in canonical encoding, so it cannot be what was signed.",
             "Check that both sides run the same version of flou.",
         )
     return value

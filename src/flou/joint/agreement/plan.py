@@ -31,7 +31,7 @@ __all__ = ["Plan"]
 VERSION = 1
 FEWEST = 3  # with two, each learns the other's sums by subtraction
 DAYS = 30
-MOST_ROWS = 2**40  # of one party; statistics prove their sums for so many
+MOST_ROWS = 2**40  # of one party; statistics prove their sums up to here
 LONGEST_NAME, LONGEST_CONDITION = 200, 4000  # characters; somebody reads them before signing
 SETTINGS = ("version", "name", "minimum", "dropouts", "differences", "max_rows", "where", "expires")
 
@@ -71,9 +71,9 @@ class Plan:
         object.__setattr__(self, "minimum", max(FEWEST, m - found.dropouts) if minimum is None else minimum)
         if self._honest > self.smallest:
             raise InvalidParameter(
-                f"The noise counts on {self._honest} honest parties, and a sum may be over {self.smallest}.",
-                "With fewer shares of the noise there is less of it than the guarantee says.",
-                "Take fewer parties to be honest, or ask for more with minimum.",
+                f"The noise counts on {self._honest} honest parties, but a sum may cover only {self.smallest}.",
+                "With fewer shares there is less noise than the guarantee needs.",
+                "Lower honest, or raise minimum.",
             )
         if not self.expires:
             object.__setattr__(self, "expires", f"{datetime.now(UTC) + timedelta(days=DAYS):%Y-%m-%dT%H:%M:%SZ}")
@@ -86,7 +86,7 @@ class Plan:
 
     @property
     def colluders(self) -> int:
-        """So many parties may conspire with the coordinator, and of the others only sums are learnt.
+        """How many parties may conspire with the coordinator and still learn only sums about the others.
 
         At least two others are in each of these, or as many as the noise counts on.
         """
@@ -106,7 +106,7 @@ class Plan:
 
     @property
     def scalars(self) -> int:
-        """At most so many numbers are opened: twice the program's if a loss between rounds may be made up for."""
+        """How many numbers are opened at most: twice the program's if a loss between rounds may be made up for."""
         again = self.differences == "accept" and self.program.guarantee is None
         return self.program.scalars * (2 if again else 1)
 
@@ -202,7 +202,7 @@ class Plan:
         return toml.written(self.to_dict())
 
     def in_words(self, rows: int | None = None) -> str:
-        """All that a party should know before it signs, with so many rows of its own."""
+        """All that a party should know before it signs, with this number of rows of its own."""
         facts = [*plan_facts(self), *([] if rows is None else [rows_fact(self, rows)])]
         return "\n".join(f"{label}: {text}" for label, text in facts)
 
@@ -211,7 +211,7 @@ def _short(name: str, text: str, most: int) -> None:
     if len(text) > most:
         raise InvalidParameter(
             f"{name} must have at most {most} characters, got {len(text)}.",
-            "Parties read it before they sign, and nobody reads a text without end.",
+            "Parties read it before they sign, so it must be short.",
             "Shorten it.",
         )
 

@@ -22,7 +22,7 @@ __all__ = ["Policy"]
 class Policy:
     """The limits of one party.
 
-    ``columns`` lists what may be read, also by a condition; None allows all. ``rows_per_scalar`` asks for so many own
+    ``columns`` lists what may be read, also by a condition; None allows all. ``rows_per_scalar`` asks for this many own
     rows for every number that is opened: sums of few rows, opened often enough, are the rows. Noise takes the place of
     rows if all rounds together cost at most ``most_epsilon`` (with ``delta``); with a larger cost it hides little, and
     the plan counts as exact. ``epsilon`` (with ``delta``) demands differential privacy of at most this cost.
@@ -46,7 +46,7 @@ class Policy:
         if type(self.accept_differences) is not bool:
             raise InvalidParameter(
                 "accept_differences must be true or false.",
-                "Everything else could be read as a consent that was not given.",
+                "Any other value could be mistaken for consent.",
                 "Write accept_differences = false, or leave it out.",
             )
         for name in ("columns", "estimators"):
@@ -65,7 +65,7 @@ class Policy:
         if not usual and not (is_number(self.most_epsilon) and self.most_epsilon == 0):
             raise InvalidParameter(
                 f"most_epsilon must be 0 or a usual epsilon, got {shown(self.most_epsilon)}.",
-                "Up to this cost noise takes the place of rows, and without bound it hides nothing.",
+                "Up to this cost noise replaces rows; at an unlimited cost it hides nothing.",
                 "Write for example most_epsilon = 1, or leave it out.",
             )
         if not is_number(self.rows_per_scalar) or self.rows_per_scalar < 0:
@@ -85,7 +85,7 @@ class Policy:
         return cls.from_dict(toml.parsed(toml.file_text(path)))
 
     def check(self, plan: Plan, rows: int) -> None:
-        """Refuse a plan that this party, which has so many rows, does not allow; with the reason."""
+        """Refuse a plan that this party, with its number of rows, does not allow; give the reason."""
         self.check_terms(plan)
         self.check_rows(plan, rows)
 
@@ -117,7 +117,7 @@ class Policy:
             )
 
     def check_rows(self, plan: Plan, rows: int) -> None:
-        """Refuse to open more numbers than so many rows can hide, unless noise does."""
+        """Refuse to open more numbers than the rows can hide, unless noise hides them."""
         scalars, guarantee = plan.scalars, plan.program.guarantee
         if rows >= self.rows_per_scalar * scalars or self._hides(guarantee):
             return

@@ -92,7 +92,7 @@ class Opened:
 
 
 def not_of_rows(what: str) -> ProtocolError:
-    """A party can send any words within its limits, also such as no rows could give."""
+    """A party can send any words within its limits, even words that no rows could give."""
     return ProtocolError(
         what,
         "The sums are not those of any rows: a party has sent words that its rows do not give.",
@@ -121,7 +121,7 @@ class Program(ABC):
     @property
     @abstractmethod
     def scalars(self) -> int:
-        """At most so many numbers are opened, in all rounds together."""
+        """How many numbers are opened at most, in all rounds together."""
 
     @property
     def guarantee(self) -> Guarantee | None:
@@ -138,7 +138,7 @@ class Program(ABC):
 
     @abstractmethod
     def result(self, opened: Sequence[Opened]) -> Any:
-        """What everyone has been waiting for: a Fit."""
+        """The result, a Fit."""
 
     @abstractmethod
     def terms(self) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def _size(name: str, value: Any) -> int:
 
 @dataclass(frozen=True)
 class Proof:
-    """Sums of so many parties fit into words of this width: made only when it is true."""
+    """The sums of ``parties`` parties fit into words of this width; made only when this is true."""
 
     parties: int
     limit: int

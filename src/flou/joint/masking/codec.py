@@ -25,7 +25,7 @@ WIDEST = 512  # bits
 
 
 def limbs(width: int) -> int:
-    """How many limbs a word of so many bits has."""
+    """How many limbs a word of ``width`` bits has."""
     if type(width) is not int or width % LIMB or not LIMB <= width <= WIDEST:
         raise InvalidParameter(
             "The width of a word is a multiple of 64, from 64 to 512 bits.",
@@ -105,7 +105,7 @@ def _same(into: Words, other: Words) -> None:
     if into.shape != other.shape:
         raise ProtocolError(
             "Two vectors of words have different widths or lengths.",
-            "Only words of one width, one for one, have a sum.",
+            "Only vectors of the same width and length can be added.",
             "Agree on the plan: it fixes the width and the length.",
         )
 
@@ -121,7 +121,7 @@ def from_bytes(data: bytes, width: int, length: int) -> Words:
     if len(data) != 8 * count * length:
         raise ProtocolError(
             f"A vector of {length} words of {width} bits came as {len(data)} bytes.",
-            f"It has {8 * count * length} bytes, neither more nor less.",
+            f"It must have exactly {8 * count * length} bytes.",
             "Send the vector that the plan asks for.",
         )
     rows = np.frombuffer(data, dtype="<u8").reshape(length, count)

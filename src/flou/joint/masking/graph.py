@@ -1,4 +1,4 @@
-"""Who shares masks and shares with whom, and how many liars and losses that bears.
+"""Who shares masks and shares with whom, and how many liars and losses that withstands.
 
 Each party has k neighbours, who hold t-of-k shares of its two secrets: the self-mask b (opened if it is among the
 survivors) and the mask key s (opened if it is not). Whoever has both can take the mask off its words.
@@ -50,12 +50,12 @@ MOST_PARTIES = 10**6
 
 @dataclass(frozen=True)
 class Connectivity:
-    """How many neighbours a party has, how many of them open a secret, and what that bears."""
+    """How many neighbours a party has, how many of them open a secret, and what that withstands."""
 
     neighbours: int
     threshold: int
-    colluders: int  # so many parties may collude with the coordinator and learn no more than the sum
-    dropouts: int  # so many parties may be lost at any time and the round is finished
+    colluders: int  # how many parties may collude with the coordinator and learn no more than the sum
+    dropouts: int  # how many parties may be lost at any time before the round fails
 
 
 def complete(parties: int, threshold: int) -> Connectivity:
@@ -73,7 +73,7 @@ def graph_for(
     privacy: int = 80,
     liveness: int = 30,
 ) -> Connectivity:
-    """The least neighbours that bear these shares of colluders and losses, but for 2^-privacy and 2^-liveness."""
+    """The fewest neighbours that withstand these shares of colluders and losses, up to 2^-privacy and 2^-liveness."""
     m = integer("parties", parties, 3, MOST_PARTIES)
     colluders = int(probability("corrupt", corrupt) * m)
     dropouts = int(probability("dropout", dropout) * m)
@@ -87,8 +87,8 @@ def graph_for(
 
 def _too_much() -> InvalidParameter:
     return InvalidParameter(
-        "No threshold bears so many colluders and losses at once.",
-        "It takes 2t > k + colluders, and t neighbours that are still there.",
+        "No threshold withstands these shares of colluders and losses together.",
+        "A threshold t needs 2t > k + colluders, and t neighbours that are still present.",
         "Assume fewer of either, for example corrupt=0.1 and dropout=0.05.",
     )
 
@@ -109,7 +109,7 @@ def _sparse(m: int, colluders: int, dropouts: int, privacy: int, liveness: int) 
 
 
 def _tail(places: int, marked: int, sample: int, least: int) -> Fraction:
-    """The probability that a sample of places has at least so many marked ones."""
+    """The probability that a sample of places has at least this many marked ones."""
     ways = sum(comb(marked, j) * comb(places - marked, sample - j) for j in range(max(least, 0), sample + 1))
     return Fraction(ways, comb(places, sample))
 
@@ -132,7 +132,7 @@ def neighbours(names: Sequence[N], session: bytes, k: int) -> Mapping[N, tuple[N
     if m != len(names) or m < 3:
         raise InvalidParameter(
             "The names must be distinct, and at least three.",
-            "Two parties with one name would be one, and of two each learns what the other holds.",
+            "Names identify parties, and with only two parties each learns the sums of the other.",
             "List every party once.",
         )
     if k >= m - 1:
@@ -200,7 +200,7 @@ class Resilience:
 
 
 def resilience(parties: int, dropouts: int | None = None) -> Resilience:
-    """What so many parties withstand when up to ``dropouts`` of them may be lost; by default a quarter.
+    """What this many parties withstand when up to ``dropouts`` of them may be lost; by default a quarter.
 
     Above 100 parties the neighbours are few, and 5 % may be lost while 10 % conspire, but for a probability of 2^-30 of
     being stuck and 2^-80 of being unsafe.
@@ -210,7 +210,7 @@ def resilience(parties: int, dropouts: int | None = None) -> Resilience:
         if dropouts is not None and dropouts > sparse.dropouts:
             raise InvalidParameter(
                 f"dropouts must be at most {sparse.dropouts} for {parties} parties.",
-                "Each party shares masks with few others, and too many of these could be gone.",
+                "Each party shares masks with few others, and too many of them could be lost.",
                 f"Pass dropouts={sparse.dropouts}, or leave it out.",
             )
         lost = sparse.dropouts if dropouts is None else dropouts
@@ -221,7 +221,7 @@ def resilience(parties: int, dropouts: int | None = None) -> Resilience:
     if colluders < 0 or k - d < 1:
         raise InvalidParameter(
             f"dropouts must be at most {(parties - 1) // 2} for {parties} parties.",
-            "Otherwise two halves could be shown different lists of who is there, and both would believe them.",
+            "Otherwise the coordinator could show two halves different lists, and both would accept them.",
             "Pass a smaller number, or leave it out.",
         )
     return Resilience(k, min(k, k - d + 1), k - d, colluders, d)

@@ -46,7 +46,7 @@ def add_mask(words: Words, key: bytes, sign: Literal[1, -1]) -> None:
     if len(key) != KEY or sign not in (1, -1):
         raise ProtocolError(
             "A mask has a key of 32 bytes and the sign 1 or -1.",
-            "Two parties cancel each other only if they agree on both.",
+            "The masks of two parties cancel only if both use the same key and opposite signs.",
             "Pass the key of the pair, 1 on one side and -1 on the other.",
         )
     apply = add if sign == 1 else subtract
@@ -87,7 +87,7 @@ def pair_key(own_secret: X25519PrivateKey, other_public: bytes, context: bytes) 
     except ValueError:  # not 32 bytes, or a point of small order, whose secret everyone knows
         raise ProtocolError(
             "A public key of another party is not a usable X25519 key.",
-            "With it the shared secret would be no secret.",
+            "Everyone would know a secret that is derived from this key.",
             "Ask the party for a fresh key; whoever relayed this one may have replaced it.",
         ) from None
     return HKDF(SHA256(), KEY, salt=None, info=_TAG + context).derive(secret)

@@ -59,7 +59,7 @@ class NoiseShare:
             raise InvalidParameter(
                 f"The parameter of noise must be a positive fraction of usual length, got {shown(self.parameter)}.",
                 "It is the width of the noise, or the square of it.",
-                "Make the share from what it shall guarantee, for example polya_share(epsilon=1, ...).",
+                "Make the share from its guarantee, for example polya_share(epsilon=1, ...).",
             )
         object.__setattr__(self, "parameter", exact(self.parameter))
         _ = self.law  # which refuses what is out of its range

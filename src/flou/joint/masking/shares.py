@@ -44,7 +44,7 @@ def split(secret: bytes, holders: Sequence[int], threshold: int, bits: Bits = SY
     if not 2 <= threshold <= len(holders):
         raise InvalidParameter(
             f"The threshold must lie between 2 and the number of holders, {len(holders)}.",
-            "With one share enough every holder would know the secret, and with too many nobody ever would.",
+            "A threshold of 1 shows the secret to every holder; one above their number hides it for ever.",
             "Pass for example two thirds of the holders.",
         )
     coefficients = [int.from_bytes(secret, "little"), *(bits.integer_below(PRIME) for _ in range(threshold - 1))]
@@ -72,7 +72,7 @@ def join(shares: Mapping[int, bytes], threshold: int) -> bytes:
     if secret >= 2 ** (8 * SECRET):
         raise ProtocolError(
             "The shares do not belong to one secret.",
-            "Together they make a number that no secret has.",
+            "Together they give a number that is too large for a secret.",
             "Join other shares: at least one of these is wrong.",
         )
     return secret.to_bytes(SECRET, "little")

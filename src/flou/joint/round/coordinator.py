@@ -56,7 +56,7 @@ class CoordinatorRound:
         if len(messages) < needed:
             raise ProtocolError(
                 f"Only {len(messages)} parties are left at the step {self.step!r}.",
-                f"It takes {needed}, and nothing was opened in this round.",
+                f"The step needs {needed}. Nothing was opened in this round.",
                 "Begin a new session when more parties are there.",
             )
 

@@ -76,7 +76,7 @@ class Message:
         if self.content.get("at") != at or self.content.get("step") != step:
             raise ProtocolError(
                 f"A message of {roster.names[self.sender]} belongs to another place in the protocol.",
-                "It was sent in another round, or to other people: somebody replays it.",
+                "It was sent in another round or to other parties, and somebody replays it.",
                 "Stop, and ask who relays the messages.",
             )
         return self
@@ -144,7 +144,7 @@ def in_order(listed: Any) -> dict[int, Message]:
     found = [Message.from_bytes(data) for data in listed]
     senders = [message.sender for message in found]
     if senders != sorted(set(senders)):
-        raise malformed("A list has messages twice, or in disorder.")
+        raise malformed("A list holds two messages of one sender, or is not in order.")
     return dict(zip(senders, found, strict=True))
 
 
@@ -155,7 +155,7 @@ def unsigned() -> ProtocolError:
 def malformed(what: str) -> ProtocolError:
     return ProtocolError(
         what,
-        "Nothing follows from a message that is not understood, and guessing would be unsafe.",
+        "A message that cannot be read is refused, because guessing would be unsafe.",
         "Check that everyone runs the same version of flou.",
     )
 
@@ -164,7 +164,7 @@ Messages: TypeAlias = dict[int, Message]
 
 
 class Replies(Mapping[int, bytes]):
-    """The replies to some parties, of which a function says what they hold."""
+    """The replies to some parties; a function gives the content of each."""
 
     def __init__(self, parties: Collection[int], told: Callable[[int], Mapping[str, Any]]) -> None:
         self._parties, self._told = frozenset(parties), told
@@ -182,7 +182,7 @@ class Replies(Mapping[int, bytes]):
 
 
 def table(messages: Messages) -> dict[str, bytes]:
-    """Messages by the numbers of their senders, as they are told to others."""
+    """Messages by the numbers of their senders, as they are relayed."""
     return {str(party): message.to_bytes() for party, message in messages.items()}
 
 

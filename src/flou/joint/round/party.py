@@ -100,8 +100,8 @@ class PartyRound:
         """Take a list as the one that this party signs, or has signed; refuse any other."""
         if self.party not in survivors:
             raise ProtocolError(
-                "This party is said to be gone, and it is here.",
-                "Its neighbours would be asked for the key that takes off its masks.",
+                "The coordinator reports this party as lost, but it is present.",
+                "Its neighbours would be asked for the key that removes its masks.",
                 "Stop, and begin a new session.",
             )
         known = self.everyone if self.setting.ahead.unanimous else self.survivors
@@ -110,8 +110,8 @@ class PartyRound:
         self.setting.check_survivors(survivors)
         if any(other in survivors and other not in self.peers for other in self.neighbours):
             raise ProtocolError(
-                "A neighbour is said to be there, and its shares have not come.",
-                "Without masks between the two, the others' sum could be opened without it and told as one with it.",
+                "The coordinator lists a neighbour as present, but its shares never arrived.",
+                "Without masks between the two, a sum without this neighbour could be passed off as one with it.",
                 "Stop, and ask who relays the messages.",
             )
         self.survivors, self._agreement = survivors, agreement(self.setting, survivors)
@@ -121,7 +121,7 @@ class PartyRound:
     def unmask(self, agreed: Mapping[int, Message], ahead: RoundKeys | None = None) -> tuple[dict[str, Any], bytes]:
         """The seed of the own mask and, enclosed, one share for every peer, of one kind; and for another round."""
         if self.survivors is None:
-            raise malformed("Nothing was agreed on yet.")
+            raise malformed("The survivors are not agreed on yet.")
         same = {
             neighbour: agreed[neighbour]
             for neighbour in self.neighbours
@@ -131,7 +131,7 @@ class PartyRound:
         if len(same) < quorum:
             raise ProtocolError(
                 f"Only {len(same)} neighbours have signed the same list of survivors; {quorum} are needed.",
-                "If parties are shown different lists, both kinds of shares of one party could be collected.",
+                "With different lists, the coordinator could collect both kinds of shares of one party.",
                 "Stop, and compare the lists that were shown.",
             )
         held = self.sharing.held
@@ -154,7 +154,7 @@ class PartyRound:
 
 def both_lists() -> ProtocolError:
     return ProtocolError(
-        "Another list of survivors was signed in this round before.",
-        "With two lists the same party could be treated as alive and as gone, and its words would be unmasked.",
-        "Stop: whoever relays the messages asks for something that must not be answered.",
+        "This party already signed another list of survivors in this round.",
+        "With two lists a party could be treated both as present and as lost, and its words would be unmasked.",
+        "Stop: the coordinator asks for a signature that must not be given.",
     )

@@ -106,7 +106,7 @@ class Record:
 
     @cached_property
     def lists(self) -> dict[str, list[bytes]]:
-        """Everything, as it is told and written down."""
+        """All messages, as they are sent and stored."""
         return {name: [message.to_bytes() for _, message in sorted(getattr(self, name).items())] for name in PARTS}
 
     def to_bytes(self) -> bytes:
@@ -234,7 +234,7 @@ def _joined(setting: Setting, record: Record, party: int, kind: str) -> bytes:
 
 def _changed(setting: Setting, party: int) -> ProtocolError:
     return ProtocolError(
-        f"What {setting.roster.names[party]} has sent does not fit what it committed to.",
-        "A mask that is taken off wrongly leaves noise instead of a sum.",
+        f"What {setting.roster.names[party]} has sent does not match its commitment.",
+        "Removing a wrong mask leaves random numbers instead of a sum.",
         "Begin a new session; if it happens again, ask that party.",
     )

@@ -30,7 +30,7 @@ class Ahead:
     resilience: Resilience
 
     def threshold(self, holders: int) -> int:
-        """How many of so many holders restore a secret: all of them when every loss has happened before they got it."""
+        """How many of the holders restore a secret: all of them when every loss happened before they got it."""
         return min(self.resilience.threshold, holders)
 
     @property
@@ -50,7 +50,7 @@ class Ahead:
     def check_advert(self, message: Message) -> Message:
         """Refuse a message as the one that shows its sender's keys if it was not signed as this."""
         if message.attachment:
-            raise malformed("More is told than the keys of a party.")
+            raise malformed("A message with the keys of a party has something attached.")
         return message.check(self.roster, *self.keys)
 
 
@@ -94,7 +94,7 @@ class Setting:
         return pair(self.id, one, other)
 
     def check_survivors(self, survivors: frozenset[int]) -> None:
-        """Refuse to open a sum over these parties if it would tell too much."""
+        """Refuse to open a sum over these parties if it would reveal too much."""
         if len(survivors) < self.minimum:
             raise ProtocolError(
                 f"The sum would be over {len(survivors)} parties.",
@@ -103,21 +103,21 @@ class Setting:
             )
         if not survivors <= self.cohort:
             raise ProtocolError(
-                "The sum would be over a party that has not taken part from the beginning.",
-                "A party that is added later could be singled out by a subtraction.",
+                "The sum would include a party that has not taken part from the beginning.",
+                "A subtraction could single out a party that is added later.",
                 "Begin a new session with everyone.",
             )
         lost = frozenset() if self.previous is None else self.previous - survivors
         if self.previous is not None and not survivors <= self.previous:
             raise ProtocolError(
-                "The sum would be over a party that was not in the sums opened before.",
-                "By a subtraction it could be singled out.",
+                "The sum would include a party that was not in the sums opened before.",
+                "A subtraction could single it out.",
                 "Begin a new session with everyone.",
             )
         if lost and len(lost) < self.minimum and not self.differences:
             names = ", ".join(self.roster.names[party] for party in sorted(lost))
             raise ProtocolError(
                 f"Sums were opened with {names}, and would now be opened without.",
-                "Their difference would show what is to be hidden, the sums of a few parties.",
+                "The difference would reveal the sums of a few parties.",
                 "Wait for them to return, or agree on a plan that accepts differences.",
             )

@@ -41,7 +41,7 @@ class Sharing:
         if len(there) < ahead.resilience.quorum:
             raise ProtocolError(
                 f"Only {len(there)} of {len(ahead.graph[self.party])} neighbours are there.",
-                f"The plan asks for {ahead.resilience.quorum} that agree on who is there.",
+                f"The plan asks for {ahead.resilience.quorum} that agree on who is present.",
                 "Begin again when more parties are there.",
             )
         self.adverts: dict[int, Message] = {}

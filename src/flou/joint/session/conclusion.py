@@ -97,7 +97,7 @@ def certificate_of(plan: Plan, opened: Sequence[Opened], head: bytes) -> Certifi
 
 
 def confirmations(setting: Setting) -> int:
-    """So many neighbours must have confirmed a result; the others may have been lost."""
+    """How many neighbours must have confirmed a result; the others may have been lost."""
     return setting.resilience.quorum
 
 

@@ -93,7 +93,7 @@ class CoordinatorSession:
             raise malformed("A message is for a step that is not open.")
 
     def reply(self, address: Address, party: int) -> bytes | None:
-        """What a party is told at the end of a step, or None while the step is open."""
+        """The reply to a party at the end of a step, or None while the step is open."""
         replies = self._replies.get(address)
         return None if replies is None else replies[party]
 
@@ -166,12 +166,12 @@ class CoordinatorSession:
         self._answer((number, "confirm"), Replies(confirmed, lambda party: {"confirmed": [*same(party).values()]}))
 
     def _enough_confirmed(self, state: CoordinatorRound, confirmed: Messages) -> None:
-        """A result that hardly anyone has confirmed is not one."""
+        """Refuse a result that too few parties have confirmed."""
         needed = confirmations(state.setting) + 1
         if len(confirmed) < needed:
             raise ProtocolError(
                 f"Only {len(confirmed)} parties have confirmed the sums; {needed} are needed.",
-                "The others have refused them, or are lost.",
+                "The other parties refused them or are lost.",
                 "Ask the parties for their reasons.",
             )
 
@@ -190,7 +190,7 @@ class CoordinatorSession:
         def revealed(message: Message) -> None:
             nonce = message.field("nonce", bytes, NONCE)
             if nonce_commitment(plan.hash, message.sender, nonce) != commitments[message.sender]:
-                raise malformed("A nonce is not the one that was committed to.")
+                raise malformed("A party revealed another nonce than it committed to.")
             if ahead is not None:
                 _check_shares(ahead, message, joined)
             elif message.attachment:
@@ -253,13 +253,13 @@ def _check_shares(ahead: Ahead, message: Message, adverts: Messages) -> None:
 
 
 def _sealed(ahead: Ahead, shared: Messages, told: Mapping[str, Any]) -> Replies:
-    """To everyone who has shared, besides what all are told: the boxes that are meant for it."""
+    """The reply to each party that has shared: what everyone gets, and the boxes meant for this party."""
     return Replies(shared, lambda party: {**told, "sealed": meant_for(ahead, shared, party)})
 
 
 def _too_late(name: str) -> ProtocolError:
     return ProtocolError(
-        f"{name} comes too late.",
-        "The others went on without it, and whoever joins late could be singled out.",
+        f"The message of {name} came too late.",
+        "The others continued without it. A subtraction could single out a party that joins late.",
         "Take part in the next session.",
     )

@@ -46,9 +46,9 @@ class Memory:
             self._kept[key] = value
         elif known != value:
             raise ProtocolError(
-                "This contradicts what was said in this place before.",
-                "An answer that is given twice, and differently, can give away what both hide.",
-                "Stop: whoever relays the messages tells two stories, or the session is begun a second time.",
+                "This contradicts an earlier message of the same step.",
+                "Two different answers to one question can reveal what both hide.",
+                "Stop: the coordinator sent contradictory messages, or the session was started twice.",
             )
         return value
 

@@ -26,7 +26,7 @@ from flou.joint.round.setting import Ahead, Setting
 
 __all__ = ["FULL", "NONCE", "Beginning", "at_once", "enough", "joining", "nonce_commitment"]
 
-FULL = 100  # up to so many parties everyone checks everything; above, their neighbours' part, and auditors the rest
+FULL = 100  # up to this many parties everyone checks everything; above, their neighbours' part, and auditors the rest
 NONCE = 32
 
 
@@ -73,8 +73,8 @@ class Beginning:
         """The setting of a round: its number hangs on everything that was opened before, and on what is asked."""
         if ahead is None:  # secrets serve once
             raise ProtocolError(
-                "Another round would follow the last one.",
-                "Everything that the plan opens is open, and no secrets were shared for more.",
+                "The coordinator asks for another round after the last one.",
+                "All numbers of the plan are open, and no secrets were shared for another round.",
                 "Begin a new session, or agree on a plan that opens more.",
             )
         plan, names = self.plan, self.plan.roster

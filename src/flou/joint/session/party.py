@@ -141,7 +141,7 @@ class PartySession:
         return RoundKeys(place, self.party, self._drawn(f"secret/{number}", 32))
 
     def _begin(self) -> Generator[Outgoing, bytes, tuple[Beginning, Sharing, Told]]:
-        """The session, what is shared for its first round, and what was told last."""
+        """The session, what is shared for its first round, and the last reply."""
         plan, size = self.plan, len(self.plan.roster)
         keys = self._keys(1, plan.hash)
         nonce = self.memory.recall("0/nonce") or self.memory.keep("0/nonce", keys.nonce, later=True)
@@ -151,8 +151,8 @@ class PartySession:
         commitments = each(told.get("commitments"), joined, 32)
         if commitments.get(self.party) != committed:
             raise ProtocolError(
-                "This party is not among those who joined.",
-                "It has signed the plan, and somebody leaves it out.",
+                "This party is missing from the list of those who joined.",
+                "It signed the plan, but the coordinator left it out.",
                 "Stop, and begin again.",
             )
         enough(plan, len(joined))
@@ -168,8 +168,8 @@ class PartySession:
         for party, revealed in nonces.items():
             if nonce_commitment(plan.hash, party, revealed) != commitments.get(party):
                 raise ProtocolError(
-                    "A nonce is not the one that was committed to.",
-                    "Whoever chooses nonces late could choose who is whose neighbour.",
+                    "A party revealed another nonce than it committed to.",
+                    "A party that chooses its nonce late could choose its neighbours.",
                     "Stop, and begin again.",
                 )
         if nonces.get(self.party) != nonce:
@@ -212,7 +212,7 @@ class PartySession:
         if sum(opened.ask.length for opened in self.opened) + ask.length > self.plan.scalars:
             raise ProtocolError(
                 f"More than {self.plan.scalars} numbers would be opened.",
-                "The plan promises that it is no more, and the policies of all parties rely on it.",
+                "The plan sets this limit, and the policies of all parties rely on it.",
                 "Begin a new session, or agree on a plan that opens more.",
             )
 
@@ -264,16 +264,16 @@ class PartySession:
         if len(same & set(setting.graph[self.party])) < confirmations(setting):
             raise ProtocolError(
                 f"Only {len(same)} parties have confirmed the same sums.",
-                "The others may have been shown other ones.",
+                "The others may have received different sums.",
                 "Compare transcripts before anyone uses the result.",
             )
 
 
 def forgotten() -> ProtocolError:
     return ProtocolError(
-        "Some parties are said to be gone, and this one was started again after it had sent its words.",
-        "It signs one list a round, and one of all parties that it may have signed before need not be on its disk.",
-        "The others go on without it; its words count.",
+        "The coordinator reports lost parties, and this party was restarted after it sent its words.",
+        "A party signs one list of survivors a round. This one may have signed the full list without saving it.",
+        "The others finish the round without it; its words still count.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What the coordinator tells, taken apart: whatever it sends, a part is of the right kind or is refused."""
+"""The replies of the coordinator, taken apart: each part is of the right kind, or is refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def adverts(told: Told, commitments: Mapping[int, bytes], parties: Iterable[int]
     for party in parties:
         if party not in found or found[party].field("commitment", bytes, 32) != commitments[party]:
             raise ProtocolError(
-                "The keys of a party do not go with what it committed to.",
+                "The keys of a party do not match its commitment.",
                 "They are missing, or they are those of another session.",
                 "Stop, and ask who relays the messages.",
             )

@@ -78,11 +78,11 @@ def verified(data: bytes | str | os.PathLike[str], plan: Plan | None = None) -> 
     if plan is not None and plan.hash != found.hash:
         raise ProtocolError(
             "The transcript belongs to another plan.",
-            "Parties have signed something else than what you expect.",
+            "The parties signed another plan than you expect.",
             "Compare the two plans.",
         )
     if encode(found.to_dict()) != encode(told["plan"]):
-        raise _false("The plan is not written out as plans are.")
+        raise _false("The plan is not in canonical form.")
     begun = _begun(found, told)
     head, opened, setting = begun.id, list[Opened](), None
     ahead: Ahead | None = begun.ahead
@@ -145,7 +145,7 @@ def _begun(plan: Plan, told: Mapping[str, Any]) -> Beginning:
         if message.attachment:
             raise _false("A nonce comes with something that nobody has signed.")
         if nonce_commitment(plan.hash, party, nonces[party]) != commitments.get(party):
-            raise _false("A nonce is not the one that was committed to.")
+            raise _false("A party revealed another nonce than it committed to.")
     return Beginning.of(plan, place, tuple(joined), tuple(nonces), b"".join(nonces.values()))
 
 

@@ -29,7 +29,7 @@ __all__ = ["attend", "fetched_plan"]
 HANDSHAKE = 10.0  # seconds to connect
 SILENCE = 60.0  # seconds without an answer after which a connection is given up
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
-HANG_UPS = 3  # so many in a row, each after a greeting, are no accident
+HANG_UPS = 3  # closed connections in a row, each after a greeting, that are no accident
 
 
 async def attend(
@@ -112,7 +112,7 @@ class _Line:
                 raise ProtocolError(
                     f"The coordinator at {self.url} has not answered for {self.give_up:g} seconds.",
                     "It is not running, or the network is down.",
-                    "Run the same command again, with the same state, once it is there: it goes on where it was.",
+                    "Run the same command with the same state once it is reachable: the session then continues.",
                 )
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -173,14 +173,14 @@ def _check_trust(error: BaseException) -> None:
 
 def _not_accepted() -> ProtocolError:
     return ProtocolError(
-        "The coordinator hangs up on this party.",
-        "It does not accept its certificate, or something between the two cuts the line.",
+        "The coordinator closes the connection to this party.",
+        "It does not accept the party's certificate, or something in between closes the connection.",
         "Pass the certificate that the coordinator knows, and its key.",
     )
 
 
 def _refusal(answer: bytes) -> ProtocolError:
-    """What the coordinator tells as the reason."""
+    """The reason that the coordinator gives."""
     try:
         told = json.loads(answer)
         sentences = [told[key] for key in ("what", "why", "do")]

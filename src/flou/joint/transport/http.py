@@ -72,7 +72,7 @@ def malformed(what: str, status: int = 400) -> Refused:
         status,
         ProtocolError(
             what,
-            "Whatever can be read in two ways can be used against one of the two readers.",
+            "A message that can be read in two ways can be used for an attack.",
             "Use flou on both sides, and nothing in between that changes requests.",
         ),
     )
@@ -115,7 +115,7 @@ def _fields(lines: list[bytes]) -> dict[str, str]:
             raise malformed("A field of a message cannot be read.")
         name = found[1].decode().lower()
         if name in fields:
-            raise malformed("A field of a message stands there twice.")
+            raise malformed("A field appears twice in a message.")
         fields[name] = found[2].decode()
     if "transfer-encoding" in fields:
         raise malformed("The body of a message is sent in chunks.")
@@ -162,7 +162,7 @@ def response(status: int, body: bytes = b"", kind: str = "application/octet-stre
 
 
 def refusal(refused: Refused) -> bytes:
-    """The response that tells why a request is refused."""
+    """The response that says why a request is refused."""
     error = refused.error
     told = {"what": error.what, "why": error.why, "do": error.do}
     return response(refused.status, json.dumps(told).encode(), "application/json", close=refused.close)

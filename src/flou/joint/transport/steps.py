@@ -15,7 +15,7 @@ from flou.joint.session.party import Address
 
 __all__ = ["Patience", "Steps"]
 
-HEAVY, MANY = 200_000, 100  # so many words, or parties, take long enough for a thread
+HEAVY, MANY = 200_000, 100  # words, or parties, from which on a step takes long enough for a thread
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _trust(context: ssl.SSLContext, ca: Path) -> None:
     except (OSError, ValueError):
         raise InvalidParameter(
             f"The certificate {os.fspath(ca)!r} cannot be read.",
-            "It says whom to trust, as a PEM file.",
+            "It must be a PEM file with the certificate to trust.",
             "Pass the certificate of the other side, or of the authority that has signed it.",
         ) from None
 
@@ -89,7 +89,7 @@ def self_signed(*hosts: str, days: int = 365) -> tuple[bytes, bytes]:
     except (IndexError, TypeError, ValueError):
         raise InvalidParameter(
             "A certificate needs the names or addresses of its hosts, in ASCII.",
-            "Whoever connects compares them with the one that it wanted to reach.",
+            "Clients compare them with the address that they connect to.",
             "Pass for example 'localhost', 'sums.example.org' or '192.0.2.1'.",
         ) from None
     key = Ed25519PrivateKey.from_private_bytes(SYSTEM.take(32).tobytes())

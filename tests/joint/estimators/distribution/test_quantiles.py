@@ -75,7 +75,7 @@ def test_more_rounds_open_fewer_numbers(rounds, most):
     ],
 )
 def test_values_on_a_public_grid_are_found_exactly(values, bounds, granularity, rounds):
-    """With a granularity far fewer counts are enough, and the answers are still the very values."""
+    """With a granularity far fewer counts are enough, and the answers are still the exact values."""
     values = np.array([float(f"{value:.12g}") for value in values])
     program = Quantiles("x", PROBABILITIES, bounds, granularity=granularity)
     fit, opened = run(program, parts({"x": values}, (17, 0, 1000)))
@@ -262,4 +262,4 @@ def test_summary():
     assert "49" in text
     assert "[0.025" in text
     assert "multiples of 1," in text
-    assert "very values" in run(Quantiles("x", [0.5], exact=True), parts({"x": DATA["hundred"]}, (3,)))[0].summary()
+    assert "exact values" in run(Quantiles("x", [0.5], exact=True), parts({"x": DATA["hundred"]}, (3,)))[0].summary()

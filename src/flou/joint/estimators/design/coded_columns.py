@@ -103,7 +103,7 @@ class CodedColumns:
 
     @property
     def max_rows(self) -> int:
-        """A party has at most so many rows."""
+        """The largest number of rows that a party may have."""
         return 2**40 if self.schema is None else self.schema.max_rows
 
     def values(self, batch: Batch) -> Floats:
@@ -155,7 +155,7 @@ def public_levels(name: str, schema: Schema | None) -> tuple[Any, ...]:
         return domain.levels
     raise InvalidParameter(
         f"The column {shown(name)} is used as a category without declared levels.",
-        "The levels must be the same at every party, and reading them from rows would give them away.",
+        "The levels must be the same at every party, and reading them from rows would reveal them.",
         f"Declare them in the schema, for example {name}=flou.Categories(['north', 'south']).",
     )
 
@@ -207,6 +207,6 @@ def _numbers(batch: Batch, name: str, extent: Extent) -> Floats:
 def _outside(name: str) -> InvalidData:
     return InvalidData(
         f"The column {shown(name)} has values outside its bounds, or without a finite value.",
-        "Everyone has agreed on the bounds, and moving a value would change the answer without a word.",
+        "Everyone has agreed on the bounds, and moving a value would silently change the answer.",
         "Correct these rows, leave them out, or agree on a plan with wider bounds.",
     )

@@ -117,7 +117,7 @@ class RegressionDesign:
 
     @property
     def max_rows(self) -> int:
-        """A party has at most so many rows."""
+        """The largest number of rows that a party may have."""
         return self._all.max_rows
 
     def regressors(self, batch: Batch) -> Floats:

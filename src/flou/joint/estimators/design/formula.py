@@ -107,7 +107,7 @@ def _parsed(text: str) -> tuple[list[Any], list[Any]]:
     except RecursionError:
         raise refused(f"The formula {shown(text)} is nested too deeply.") from None
     if size > MOST_TERMS:
-        raise refused(f"The formula {shown(text)} stands for more than {MOST_TERMS} terms.")
+        raise refused(f"The formula {shown(text)} expands to more than {MOST_TERMS} terms.")
     try:
         read = Read(text)
         return list(read.lhs), list(read.rhs)
@@ -116,7 +116,7 @@ def _parsed(text: str) -> tuple[list[Any], list[Any]]:
 
 
 def _size(node: Any) -> int:
-    """At most so many terms are formed when the tree is expanded."""
+    """A bound on the number of terms that the tree expands to."""
     if not hasattr(node, "operator"):
         return 1
     symbol = node.operator.symbol

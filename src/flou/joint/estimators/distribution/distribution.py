@@ -152,7 +152,7 @@ def _table(title: str, rows: list[tuple[str, int]], fit: HistogramFit | EcdfFit)
 def no_rows(column: str) -> InvalidData:
     return InvalidData(
         f"No party has a row with a value of {column!r}.",
-        "Of no rows there is no distribution.",
+        "A distribution needs at least one row.",
         "Check the name of the column and the filters of the plan.",
     )
 
@@ -282,7 +282,7 @@ def _places(column: str, values: NDArray[Any], categories: tuple[Category, ...])
     if len(values) and (values.dtype.kind == "f") == texts:
         raise InvalidData(
             f"Column {column!r} holds {'numbers' if texts else 'texts'}.",
-            f"The categories of the plan are {'texts' if texts else 'numbers'}, so that no row could have one.",
+            f"The categories of the plan are {'texts' if texts else 'numbers'}, so no row could match.",
             "List the categories in the type of the column.",
         )
     keys = np.array(categories, dtype=None if texts else np.float64)
@@ -328,7 +328,7 @@ def _increasing(name: str, values: Any, least: int) -> tuple[float, ...]:
     ):
         raise InvalidParameter(
             f"{name} must be a list of at least {least} increasing numbers, got {shown(values)}.",
-            "They are public and cut the line into pieces.",
+            "They are public and divide the range of values.",
             f"Pass for example {name}=[0, 10, 20].",
         )
     return tuple(float(value) for value in listed)

@@ -139,14 +139,14 @@ class Search:
         if rounds is None:
             raise InvalidParameter(
                 f"{cells} cells a round cannot tell {size} values apart in {most} rounds.",
-                f"They reach {cells**most} values.",
+                f"They distinguish at most {cells**most} values.",
                 "Pass a larger granularity, narrower bounds, more cells or more rounds.",
             )
         branching = next(parts for parts in _near_root(size, rounds) if parts**rounds >= size)
         return cls(size, rounds, branching)
 
     def width(self, done: int) -> int:
-        """Grid points in a run after so many rounds."""
+        """Grid points in a run after ``done`` rounds."""
         return int(self.branching ** (self.rounds - done))
 
     @property
@@ -155,7 +155,7 @@ class Search:
         return -(-self.size // self.width(1)) + 2
 
     def most(self, wanted: int) -> int:
-        """Numbers that are opened at the most to find so many ranks."""
+        """How many numbers are opened at most to find this many ranks."""
         later = sum(min(wanted, int(self.branching**done)) for done in range(1, self.rounds))
         return self.beginning + self.branching * later
 

@@ -65,7 +65,7 @@ def ranks(probabilities: Sequence[float], rows: int, level: float | None) -> lis
 
 @dataclass(frozen=True)
 class QuantilesFit(Fit):
-    """The values at the wanted ranks of ``n`` rows; ``granularity`` is 0 where they are the very numbers."""
+    """The values at the wanted ranks of ``n`` rows; ``granularity`` is 0 where they are exact."""
 
     column: str
     probabilities: tuple[float, ...]
@@ -102,7 +102,7 @@ class QuantilesFit(Fit):
         if self.level is None:
             raise InvalidParameter(
                 "No level was agreed on.",
-                "An interval lies between two more rows, which were not looked for.",
+                "An interval needs two more ranks, which were not searched for.",
                 "Ask for Quantiles(..., level=0.95).",
             )
         known = {0: -np.inf, self.n + 1: np.inf, **self.at_rank}
@@ -119,7 +119,7 @@ class QuantilesFit(Fit):
         if self.level is not None:
             heads[1:1] = [f"[{(1 - self.level) / 2:.3g}", f"{(1 + self.level) / 2:.3g}]"]
         facts = [("Column", self.column)], [("No. Observations", str(self.n))]
-        exactness = "These are the very values of rows."
+        exactness = "The values are exact values of rows."
         if self.granularity:
             exactness = f"Values are multiples of {self.granularity:g}, counted from the lower bound."
         known = self._provenance_facts(self.n)
@@ -174,7 +174,7 @@ class Quantiles(Program):
             raise InvalidParameter(
                 "Quantiles need bounds, or exact=True without a granularity.",
                 "The grid of values is public: it is never read from the rows.",
-                "Pass for example bounds=(0, 100) and granularity=1, or exact=True to find the very float.",
+                "Pass for example bounds=(0, 100) and granularity=1, or exact=True for the exact float.",
             )
         lower, upper = map(rational, self.bounds)
         step = (upper - lower) / GRAINS if self.granularity is None else rational(self.granularity)
@@ -231,7 +231,7 @@ class Quantiles(Program):
         if not tail:
             raise ProtocolError(
                 "Parties have left during the search for quantiles.",
-                "Counts over other parties do not fit together, and no further beginning was allowed.",
+                "Counts over different parties cannot be combined, and no further restart was allowed.",
                 "Ask again among the parties that remain, or allow more restarts.",
             )
         n = sum(tail[0].sums)

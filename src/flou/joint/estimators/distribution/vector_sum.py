@@ -68,7 +68,7 @@ class VectorSum(Program):
         if not np.all(np.abs(values) <= self.limit):
             raise InvalidData(
                 f"The column {self.column!r} holds a number that is larger than the plan allows.",
-                "The others rely on the limit, so that no sum wraps around.",
+                "The limit guarantees that no sum overflows.",
                 "Agree on a plan with a larger limit.",
             )
         whole = np.rint(np.ldexp(values, self.fraction))

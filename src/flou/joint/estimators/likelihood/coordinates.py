@@ -100,7 +100,7 @@ def _pairs(columns: int, full: bool) -> list[tuple[int, int]]:
 
 
 def moment_columns(design: RegressionDesign) -> int:
-    """The regressors but for the intercept, and the response."""
+    """The regressors without the intercept, and the response."""
     return len(design.names) - design.has_intercept + 1
 
 

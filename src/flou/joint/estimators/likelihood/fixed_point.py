@@ -58,5 +58,5 @@ class FixedPoint:
         return [Fraction(total, 1 << self.fraction) for total in sums]
 
     def error(self, parties: int) -> Fraction:
-        """How far a sum over so many parties can be off because of rounding."""
+        """The largest error of a sum over this many parties because of rounding."""
         return Fraction(parties, 1 << (self.fraction + 1))

@@ -109,7 +109,7 @@ class MaximumLikelihood(Program):
         if (self.design is None) == (not columns):
             raise InvalidParameter(
                 "A likelihood needs a formula or columns, and not both.",
-                "They say what its functions get.",
+                "They define the input of the model's functions.",
                 "Pass for example formula='y ~ x', or columns=['y'], parameters=['rate'] and start=[1.0].",
             )
         self._columns = tuple(checked_text("columns", name) for name in columns)
@@ -284,7 +284,7 @@ def _numbers(name: str, values: Any, count: int, needed: bool) -> tuple[float, .
 def _undefined(model: str) -> InvalidData:
     return InvalidData(
         f"The likelihood {model!r} is not defined at the start, or there are no rows.",
-        "A walk uphill begins at a point where every row has a likelihood.",
+        "The search must start where every row has a positive likelihood.",
         "Check the response (constant, or of the wrong kind), or pass another start.",
     )
 
@@ -292,6 +292,6 @@ def _undefined(model: str) -> InvalidData:
 def _unidentified(name: str) -> InvalidData:
     return InvalidData(
         f"The likelihood does not determine the parameter {name!r}.",
-        "Near its maximum it does not fall in every direction, so that there is no covariance.",
+        "Near its maximum it is flat in some direction, so the covariance does not exist.",
         "Leave out regressors that are combinations of others, or parameters without effect.",
     )

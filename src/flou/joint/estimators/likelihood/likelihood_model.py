@@ -102,13 +102,13 @@ def model_of(name: Any, fingerprint: Any = None) -> LikelihoodModel:
     if not isinstance(name, str) or name not in MODELS:
         raise InvalidParameter(
             f"No likelihood is registered under the name {shown(name)}.",
-            "A plan names a model, and every party needs the same one: code does not travel.",
+            "A plan names a model and carries no code, so every party needs the same one.",
             f"Call register_model, or use one of {', '.join(map(repr, sorted(MODELS)))}.",
         )
     if fingerprint is not None and fingerprint != MODELS[name].fingerprint:
         raise InvalidParameter(
             f"The likelihood {name!r} that is registered here is not the one of the plan.",
-            "The SHA-256 of its source differs, so that parties would add up different things.",
+            "The SHA-256 of its source differs, so the parties would compute different sums.",
             "Register the source that was agreed on.",
         )
     return MODELS[name]
@@ -122,7 +122,7 @@ def _source(name: str, function: Callable[..., Any] | None) -> str:
     except (OSError, TypeError):
         raise InvalidParameter(
             f"The source of a function of the model {name!r} cannot be read.",
-            "Parties compare the source of the model, to be sure that they compute the same.",
+            "Parties compare the source of the model to be sure that they compute the same sums.",
             "Write the function in a file and import it from there.",
         ) from None
 

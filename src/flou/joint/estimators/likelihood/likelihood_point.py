@@ -36,7 +36,7 @@ WEIGHTS = ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))  # over 12 widths: exact 
 
 
 def length(size: int, products: bool) -> int:
-    """Words for so many parameters."""
+    """How many words there are for this many parameters."""
     triangle = size * (size + 1) // 2
     return 3 + size + triangle + triangle * products
 

@@ -14,7 +14,7 @@ Separation when the log-likelihood exceeds -log 2, every row has a likelihood ab
            the responses without exception: a maximum does not exist. When a step of 1e-5 standard errors still moves a
            coefficient by a thousandth, and the information along it is a millionth of what it was at the start (or
            singular), some combination of regressors separates a part of the rows, or all but does: sums cannot tell
-           which. Both end the walk, cap the coefficients where they are, and are told
+           which. Both end the walk, cap the coefficients where they are, and are reported
 Numerics   parties compute in doubles and round to 2^-64; the public part is the same on every machine, but for the last
            digit of the logarithm at the start
 Limits     d (d + 3)/2 numbers a round say more than the coefficients: demand many more rows than numbers
@@ -191,7 +191,7 @@ class LogisticRegression(Program):
         if not np.all((y == 0) | (y == 1)):
             raise InvalidData(
                 f"The response {self.design.response!r} holds other numbers than 0 and 1.",
-                "A logistic regression explains a yes or no.",
+                "A logistic regression needs a response with two values.",
                 "Recode the response as 0 and 1, or as truth values.",
             )
         return y
@@ -228,7 +228,7 @@ class LogisticRegression(Program):
             name = self.design.names[coordinates.kept[gone[0]]]
             raise InvalidData(
                 f"The regressor {name!r} is zero in all rows of the parties that remain.",
-                "Parties have left, and with them all rows that say something about this coefficient.",
+                "The parties that left held all rows that determine this coefficient.",
                 "Fit again among the parties that remain.",
             )
         factors = Cholesky.of(best.information)

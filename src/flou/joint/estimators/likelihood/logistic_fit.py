@@ -18,9 +18,9 @@ __all__ = ["LogisticFit"]
 
 SEPARATION = {
     "complete": "The regressors separate the responses without exception: the likelihood has no maximum, and its "
-    "coefficients grow without end. Those shown are where the walk stopped; their errors mean nothing.",
-    "partial": "Some coefficients keep growing: a combination of regressors separates a part of the rows, or all but "
-    "does, and sums cannot tell which. Those shown are where the walk stopped; their errors mean nothing.",
+    "coefficients grow without end. Those shown are where the search stopped; their errors are meaningless.",
+    "partial": "Some coefficients keep growing: a combination of regressors separates some of the rows, or nearly "
+    "does; sums do not show which. Those shown are where the search stopped; their errors are meaningless.",
 }
 
 

@@ -205,6 +205,6 @@ class LinearFit(Coefficients):
         ]
         notes = [f"No row has {', '.join(self.empty)}."] if self.empty else []
         if self.sums.groups:
-            notes.append(f"The levels of {self.sums.groups} parties are taken off and not shown; F tests the slopes.")
+            notes.append(f"The levels of {self.sums.groups} parties are subtracted and not shown; F tests the slopes.")
         facts = self._provenance_facts(self.nobs)
         return SummaryTable("OLS Regression Results", left, right, self.heads, self.lines(), facts, notes)

@@ -75,8 +75,8 @@ class LinearSums:
             taken = [[self.matrix[i][j] for j in places] for i in places]
             found = orthogonalised(taken, tolerance=self.tolerance, precision=PRECISION)
         except Dependent as one:
-            others = "but for rounding a combination of the regressors before it" if one.place else "zero"
-            within = ", once each party's mean is taken off" if self.groups else ""
+            others = "a combination of the regressors before it, up to rounding" if one.place else "zero"
+            within = ", after each party's mean is subtracted" if self.groups else ""
             name = self.kept_names[one.place]
             raise InvalidData(
                 f"The regressors are collinear in the pooled rows: {name!r} is {others}{within}.",

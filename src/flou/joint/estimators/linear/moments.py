@@ -74,7 +74,7 @@ class Moments(Program):
         if matrix[0][0] == 0:
             raise InvalidData(
                 "No party has a row that is complete in all columns.",
-                "Of no rows there are no moments.",
+                "Moments need at least one row.",
                 "Check the names of the columns and the filters of the plan.",
             )
         return MomentsFit(names=self.columns, bits=self._coded.fraction_bits, matrix=matrix)

@@ -149,8 +149,8 @@ def _unit(name: str, ends: Sequence[float], centred: bool) -> tuple[float, float
     half = (upper - lower) / 2 if centred else max(abs(lower), abs(upper))
     if not half > 0:
         raise InvalidParameter(
-            f"The bounds of {shown(name)} leave it one value only.",
-            "A constant explains nothing, and nothing explains it.",
+            f"The bounds of {shown(name)} allow only one value.",
+            "A constant column cannot be a regressor or a response.",
             "Leave it out of the formula, or declare wider bounds.",
         )
     return middle, half

@@ -220,7 +220,7 @@ class PrivateLogisticRegression(Program):
         if self.design.response_bounds != (0.0, 1.0):
             raise InvalidParameter(
                 f"The response {shown(self.design.response)} must have the bounds 0 and 1.",
-                "A logistic regression explains a yes or no.",
+                "A logistic regression needs a response with two values.",
                 "Declare it as flou.Boolean() or flou.Integers(0, 1).",
             )
         self.privacy = PrivacyTerms.of(
@@ -269,7 +269,7 @@ class PrivateLogisticRegression(Program):
             if (words.length, share) == (ask.length, ask.noise):
                 return words
         raise InvalidParameter(
-            "The question is none of this regression's.",
+            "This question does not belong to the regression.",
             "Each round has its own noise, without which its words are not private.",
             "Ask what next() says.",
         )
@@ -312,7 +312,7 @@ class PrivateLogisticRegression(Program):
             share=self._questions[-1][1],
             parties=len(last.parties),
             settled=settled,
-            notes=() if settled else ("The last step was long: take more rounds, or more rows.",),
+            notes=() if settled else ("The last step was long: use more rounds or more rows.",),
         )
 
     def terms(self) -> dict[str, Any]:

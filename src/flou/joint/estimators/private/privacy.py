@@ -85,14 +85,14 @@ class PrivacyTerms:
         if set(given) not in ({"epsilon"}, {"epsilon", "delta"}, {"rho"}):
             raise InvalidParameter(
                 "The cost must be an epsilon, an epsilon with a delta, or a rho.",
-                "Each of them is another promise, and one of them must be made.",
+                "Each defines a different guarantee, and a statistic needs exactly one.",
                 "Pass for example epsilon=1, delta=1e-6.",
             )
         pure = set(given) == {"epsilon"}
         if noise != "auto" and pure != (noise == "polya"):
             raise InvalidParameter(
-                f"noise={noise!r} does not go with the cost.",
-                "Pólya shares have a pure epsilon, and Gaussian and Skellam ones have none.",
+                f"noise={noise!r} does not fit the cost.",
+                "Pólya noise needs an epsilon alone; Gaussian and Skellam noise need a delta or a rho.",
                 "Leave noise out, or pass delta or rho with noise='skellam', or epsilon alone with noise='polya'.",
             )
         return cls(honest=honest, noise=noise, relation=relation, **given)
@@ -155,7 +155,7 @@ class PrivacyTerms:
         return ZCDP.for_approx(self.epsilon, self.delta).exact_rho
 
     def cost(self, share: NoiseShare, sensitivity: WordSensitivity) -> Guarantee:
-        """What the honest shares of this noise guarantee for such a question."""
+        """What the honest shares of this noise guarantee for words of this sensitivity."""
         if share.kind == "polya":
             return PureDP(share.epsilon(sensitivity.l1), relation=self.relation)
         return ZCDP(share.rho(sensitivity.l2_squared, sensitivity.words), relation=self.relation)

@@ -1,4 +1,4 @@
-"""Coefficients whose standard errors contain the noise, and tell how much of them is noise."""
+"""Coefficients whose standard errors contain the noise, and show how much of them is noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from flou.joint.masking.noise import NoiseShare
 __all__ = ["PrivateCoefficients", "guarantee_note"]
 
 
-DROWNED = "The noise drowns the regressors: errors have no bound. Take more rows, a larger epsilon or tighter bounds."
+DROWNED = (
+    "The noise drowns the regressors, so the errors have no bound. Use more rows, a larger epsilon or tighter bounds."
+)
 
 
 def guarantee_note(guarantee: Guarantee, share: NoiseShare, parties: int) -> str:
@@ -71,7 +73,7 @@ class PrivateCoefficients(Coefficients):
         return super()._columns() | {"noise": self.noise_share}
 
     def _facts(self) -> list[tuple[str, str]]:
-        """What is told on the left of the table besides the response and the number of rows."""
+        """Further facts for the left side of the table, besides the response."""
         return []
 
     def table(self) -> SummaryTable:

@@ -64,15 +64,15 @@ class PublicCategories:
         keys = [_key(value) for value in self.values]
         if len(set(keys)) != len(keys) or any(key != key for key in keys):
             raise InvalidParameter(
-                f"The categories {shown(values)} cannot be told apart from each other, or from missing values.",
-                "A text that reads as a number is the same as this number, because files do not say which it is.",
+                f"Some of the categories {shown(values)} read as the same value, or as a missing one.",
+                "A text that reads as a number counts as this number: files do not separate the two.",
                 "Recode these categories.",
             )
         self._places = {key: place for place, key in enumerate(keys)}
         self._numbers = np.array(sorted(key for key in keys if isinstance(key, float)))
 
     def places(self, cells: NDArray[Any]) -> NDArray[np.int64]:
-        """The place of each cell; UNKNOWN for what is not a category, and MISSING for what is no value at all."""
+        """The place of each cell; UNKNOWN for other values, and MISSING where there is no value."""
         if cells.dtype.kind != "f":
             known = _Places(self._places)
             return np.fromiter(map(known.__getitem__, cells.tolist()), dtype=np.int64, count=len(cells))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +15,25 @@ from typer.core import TyperGroup
 from flou.errors import FlouError
 from flou.version import __version__
 
-__all__ = ["app"]
+__all__ = ["app", "epilogue", "printable", "screen"]
+
+
+def epilogue(lines: str) -> str:
+    """The end of a help page, line by line: Rich would join lines, and keeps paragraphs."""
+    return lines.replace("\n", "\n\n")
+
+
+def printable(text: str) -> str:
+    """A text that other people may have written, without anything that could control a terminal."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
+
+
+def screen() -> Console:
+    """Where results are printed; a terminal that lacks a letter still shows them."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    return Console(highlight=False)
+
 
 ABOUT = """
 [bold]flou[/bold]: statistics on confidential data (differential privacy).
@@ -22,24 +42,16 @@ flou adds random noise to every answer, so that nobody can tell from the answers
 [bold]Every answer comes with its proved privacy cost and with an interval for its error.[/bold]
 """
 
-# Rich keeps the paragraphs of an epilogue and joins their lines.
-START = """
+START = epilogue("""\
 [bold]Where to start[/bold]
-
 flou demo                 see counts, means and deciles of a made-up table beside the true values
-
 flou demo --epsilon 0.1   the same with a tenth of the privacy loss and ten times the error
-
 flou schema data.csv      draft a schema, in which you state what is public about your table
-
 flou release --help       private statistics of your own table
-
 flou survey --help        sensitive questions whose true answers nobody sees
-
 flou sanitise --help      a table in which every cell is randomised
-
 flou joint --help         statistics over several organisations that do not show each other their rows
-"""
+""")
 
 
 class Refusing(TyperGroup):
@@ -50,7 +62,7 @@ class Refusing(TyperGroup):
             return super().invoke(ctx)
         except FlouError as error:
             console = Console(stderr=True, highlight=False)
-            message = "".join(letter if letter.isprintable() else " " for letter in str(error))  # may quote strangers
+            message = printable(str(error).replace("\n", " "))
             console.print(Panel(Text(message), title="refused", title_align="left", border_style="red"))
             raise typer.Exit(2) from None
 

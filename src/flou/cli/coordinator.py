@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from flou.cli.command import app
+from flou.cli.command import app, epilogue
 from flou.cli.files import JsonOut, checked_out, write
 from flou.cli.fits import as_json, show_facts, show_fit
 from flou.cli.statistic import Models, run_models
@@ -27,11 +27,10 @@ The coordinator sees masked numbers and the sums over all parties. It sees no ro
 stopped, run the same command again: it goes on where it was, and the parties wait meanwhile.
 """
 
-EXAMPLES = """
+EXAMPLES = epilogue("""\
 [bold]Example[/bold]
-
 flou coordinator plan.toml --certificate coordinator.pem --key coordinator-key.pem --host 0.0.0.0 --port 8443
-"""
+""")
 
 
 @app.command("coordinator", help=ABOUT, epilog=EXAMPLES)
@@ -66,23 +65,16 @@ def coordinate(
     context = server_context(certificate, key, client_ca)
     memory = FileMemory(state / f"coordinator-{agreed.hash.hex()[:16]}.memory")
     console = Console(stderr=True, highlight=False)
+
+    def ready(listening: int) -> None:
+        console.print(f"Listening on https://{escape(host)}:{listening}", soft_wrap=True)
+
     try:
         session = CoordinatorSession(agreed, memory)
         show_facts(console, plan_facts(agreed))
         with console.status("starting") as status:
-            asyncio.run(
-                serve(
-                    session,
-                    host,
-                    port,
-                    context,
-                    Patience(join=wait, step=patience),
-                    ready=lambda open_port: console.print(
-                        f"Listening on https://{escape(host)}:{open_port}", soft_wrap=True
-                    ),
-                    watch=_Watch(session, console, status),
-                )
-            )
+            watch, limits = _Watch(session, console, status), Patience(join=wait, step=patience)
+            asyncio.run(serve(session, host, port, context, limits, ready=ready, watch=watch))
     except KeyboardInterrupt:
         console.print("Stopped. Run the same command again to go on from here.")
         raise typer.Exit(130) from None

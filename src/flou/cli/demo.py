@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 import flou
-from flou.cli.command import app
+from flou.cli.command import app, epilogue
 from flou.cli.files import checked_out, unwritable
 from flou.errors import BudgetExceeded, InvalidParameter, MissingExtra
 from flou.parameters import number, shown
@@ -39,15 +39,12 @@ Every answer is printed with the line of Python that asks for it, its interval a
 because nobody in the table is real.
 """
 
-EXAMPLES = """
+EXAMPLES = epilogue("""\
 [bold]Examples[/bold]
-
 flou demo
-
 flou demo --rows 2000 --epsilon 0.1
-
 flou demo --plot salaries.png
-"""
+""")
 
 INTRODUCTION = """\
 [bold]A made-up table of {rows:,} employees.[/bold] Every answer below contains random noise, so that nobody can tell \

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from flou.cli import statistic as options
-from flou.cli.command import app
+from flou.cli.command import app, epilogue
 from flou.cli.files import JsonOut, checked_out, write
 from flou.cli.fits import as_json, show_facts, show_fit
 from flou.cli.statistic import Models, run_models, statistic
@@ -30,25 +30,17 @@ everyone learns the sums over all parties and nothing else. All parties sign a p
 [bold]flou coordinator[/bold] and [bold]flou party[/bold] carry it out.
 """
 
-# Rich keeps the paragraphs of an epilogue and joins their lines.
-START = """
+START = epilogue("""\
 [bold]From nothing to a result[/bold]
-
 flou joint simulate --parties 3 --data a.csv b.csv c.csv --formula "y ~ x1 + x2"      first: try it on this machine
-
 flou joint keygen north --out north.key                    every party: a key. Send the printed line to the others
-
 flou joint plan --roster roster.toml --formula "y ~ x1 + x2" --out plan.toml     one party: write the plan for everyone
-
 flou joint certificate --host sums.example.org --out coordinator           the coordinator: make a certificate for HTTPS
-
 flou coordinator plan.toml --certificate coordinator.pem --key coordinator-key.pem --host 0.0.0.0
-
 flou party --plan plan.toml --coordinator https://sums.example.org:8443 --ca coordinator.pem --key north.key \
 --data rows.csv
-
 flou joint verify transcript.flou --plan plan.toml                   anyone, at any time: check the result
-"""
+""")
 
 joint_app = typer.Typer(name="joint", help=ABOUT, epilog=START, no_args_is_help=True, rich_markup_mode="rich")
 app.add_typer(joint_app)

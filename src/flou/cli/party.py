@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from flou.cli.command import app
+from flou.cli.command import app, epilogue
 from flou.cli.files import JsonOut, checked_out, write
 from flou.cli.fits import as_json, show_facts, show_fit
 from flou.cli.statistic import Models, run_models
@@ -33,26 +33,18 @@ masked: nobody, not even the coordinator, learns more than the sums over all par
 it again: it goes on where it was.
 """
 
-EXAMPLES = """
+EXAMPLES = epilogue("""\
 [bold]Example[/bold]
-
 flou party --plan plan.toml --coordinator https://sums.example.org:8443 --ca coordinator.pem --key north.key \
 --data rows.csv --policy policy.toml
-
 [bold]A policy file[/bold]
-
 columns = \\["y", "x1", "x2"]     # the columns that may be read, also by a condition; default: all columns
-
 minimum_parties = 3             # refuse plans that open sums over fewer parties
-
 colluders = 1                   # this number of parties may conspire with the coordinator and still learn only sums
-
 rows_per_scalar = 10            # at least this number of your rows for every number that is opened
-
 most_epsilon = 1                # noise up to this epsilon counts instead of rows; more counts as no noise
-
 epsilon = 1                     # refuse plans without noise, or with a larger epsilon; default: no noise needed
-"""
+""")
 
 
 @app.command("party", help=ABOUT, epilog=EXAMPLES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +14,12 @@ from rich.text import Text
 
 from flou.ask import Answers, ask_file, form
 from flou.central.statistics import STATISTICS
-from flou.cli.command import app
+from flou.cli.command import app, epilogue, screen
 from flou.cli.files import DataFile, SchemaFile, checked_out, write
 from flou.cli.template import filled_in
 from flou.errors import FlouError
 from flou.release.digits import cost_column, priced
-from flou.release.entries import Entry, entries
+from flou.release.entries import entries
 from flou.report import page
 
 __all__ = ["show_release"]
@@ -39,33 +37,23 @@ All questions are answered in one pass over the file. Each column of keys takes 
 take a second one. Nothing is printed without noise.
 """
 
-# Rich keeps the paragraphs of an epilogue and joins their lines.
-EXAMPLES = f"""
+EXAMPLES = epilogue(f"""\
 [bold]Examples[/bold]
-
 flou schema salaries.csv --out salaries.toml                        first: state what is public
-
 flou release salaries.csv --schema salaries.toml --ask count --epsilon 0.1
-
 flou release salaries.csv --schema salaries.toml --ask "mean salary by department" --ask "histogram age 12" \
 --epsilon 1 --split 2,1 --html report.html
-
 flou release salaries.csv --schema salaries.toml --ask "sum salary" --epsilon 0.5 \
 --where "age >= 18 and department == 'care'"
-
 flou release salaries.csv --schema salaries.toml --ask "keys city" --ask "mean salary by city" --epsilon 1 --delta 1e-8
-
 [bold]Questions[/bold]
-
 {escape("  |  ".join(map(form, STATISTICS)))}
-
 C and G are columns of the schema. P is a share of the rows, such as 0.9. Brackets mark what may be left out. \
 "quantiles salary 20" cuts the rows into 20 equal parts (default: 100). "ecdf salary 50" shows 50 points (default: \
 100). "histogram age 12" has 12 bins. A name with spaces needs quotes: --ask "mean 'net salary'".
-
 Groups come from the schema. If the names of the groups are not public, also ask for the keys of that column, with \
 [bold]--delta[/bold], as in the last example.
-"""
+""")
 
 
 @app.command("release", help=ABOUT, epilog=EXAMPLES)
@@ -113,9 +101,7 @@ def show_release(
                 write(option, out, make(answers))
         except FlouError as error:
             failures.append(error)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a letter still shows the answers
-    console = Console(highlight=False)
+    console = screen()
     _print(console, answers)
     if failures:
         raise failures[0]
@@ -137,11 +123,11 @@ def _print(console: Console, answers: Answers) -> None:
         lines = entries(answer.release)
         notes.setdefault(answer.release.note, []).append(answer.question)
         if answer.release.labels is None:
-            table.add_row(Text(answer.question), *_texts(lines[0]), cost, end_section=True)
+            table.add_row(Text(answer.question), *map(Text, lines[0].texts), cost, end_section=True)
             continue
         table.add_row(Text(answer.question), "", "", "", cost)
         for line in lines[:MOST]:
-            table.add_row(Text(f"  {line.label}", style="cyan"), *_texts(line), "")
+            table.add_row(Text(f"  {line.label}", style="cyan"), *map(Text, line.texts), "")
         if len(lines) > MOST:
             table.add_row(f"  and {len(lines) - MOST} more: --json", "", "", "", "")
         table.add_section()
@@ -154,7 +140,3 @@ def _print(console: Console, answers: Answers) -> None:
     whom = f"for each {unit} ({answers.cost.relation})"
     console.print(Text(f"\nWhat it cost: {priced(answers.cost)} in total {whom}, proved. {answers.cost.in_words()}"))
     console.print("Asking again draws fresh noise, and costs again.\n", style="dim")
-
-
-def _texts(line: Entry) -> tuple[Text, ...]:
-    return tuple(Text(text) for text in (line.text, line.between(line.data), line.between(line.population)))

@@ -15,10 +15,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from flou.ask import epsilon_of
-from flou.cli.command import app
+from flou.cli.command import app, epilogue
 from flou.cli.files import DataFile, SchemaFile, checked_out, write
 from flou.cli.template import filled_in
-from flou.local import Sanitised, Sanitiser, sanitise
+from flou.local import Sanitised, sanitise
 from flou.parameters import choice
 
 __all__ = ["show_sanitise"]
@@ -36,25 +36,18 @@ The columns share it. With [bold]--per-column[/bold] each column gets the whole 
 person is epsilon times the number of columns.
 """
 
-# Rich keeps the paragraphs of an epilogue and joins their lines.
-EXAMPLES = """
+EXAMPLES = epilogue("""\
 [bold]Examples[/bold]
-
 flou schema survey.csv --out survey.toml                            first: state what is public
-
 flou sanitise survey.csv --schema survey.toml --epsilon 8 --out sanitised.csv
-
 flou sanitise survey.parquet --schema survey.toml --epsilon 1 --per-column --method laplace --out sanitised.parquet
-
 [bold]What to expect[/bold]
-
 Unless epsilon is large, single values are far from the truth. Use sanitised rows only for software that needs rows. \
 For shares, means and distributions [bold]flou survey[/bold] is more accurate at the same epsilon. A classifier can \
 also learn from reports: see [bold]flou.local.NaiveBayes[/bold].
-
 Categories and yes-or-no columns are randomised by generalised randomised response. The schema says what happens to \
 missing values. Every run draws fresh noise and adds to the privacy loss.
-"""
+""")
 
 
 @app.command("sanitise", help=ABOUT, epilog=EXAMPLES)
@@ -105,7 +98,9 @@ def _print(console: Console, found: Sanitised) -> None:
     for name, randomiser in sanitiser.randomisers.items():
         table.add_row(escape(name), randomiser.name, f"{float(sanitiser.share):.4g}")
     table.add_section()
-    table.add_row("[bold]together", _together(sanitiser), f"[bold]{float(found.cost.epsilon):.4g}")
+    rows = sanitiser.schema.max_rows_per_unit
+    size = f"{len(sanitiser.schema)} columns" + (f" x {rows} rows" if rows > 1 else "")
+    table.add_row("[bold]together", size, f"[bold]{float(found.cost.epsilon):.4g}")
     console.print()
     console.print(table)
     if found.dropped:
@@ -113,11 +108,6 @@ def _print(console: Console, found: Sanitised) -> None:
     words = sanitiser.in_words()
     console.print(f"\n{words[0].upper()}{words[1:]}. {found.cost.in_words()}", soft_wrap=True)
     console.print(f"\n[bold]{found.rows:,} sanitised rows[/bold]: {escape(str(found.path))}", soft_wrap=True)
-
-
-def _together(sanitiser: Sanitiser) -> str:
-    rows = sanitiser.schema.max_rows_per_unit
-    return f"{len(sanitiser.schema)} columns" + (f" x {rows} rows" if rows > 1 else "")
 
 
 @contextmanager

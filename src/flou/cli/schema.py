@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from flou.cli.command import app
+from flou.cli.command import app, epilogue
 from flou.cli.files import DataFile, checked_out, write
 from flou.cli.template import parsed_types, template
 from flou.errors import InvalidParameter
@@ -25,19 +25,14 @@ noise. Column types come from the Parquet file or from [bold]--types[/bold]. A C
 draft offers all four for each column. [bold]flou release[/bold] refuses the file until you have filled it in.
 """
 
-EXAMPLES = """
+EXAMPLES = epilogue("""\
 [bold]Examples[/bold]
-
 flou schema salaries.parquet                               print the draft
-
 flou schema salaries.csv --out salaries.toml               write the draft to a file, then fill it in
-
 flou schema salaries.csv --types salary=interval,age=integers,department=categories --out salaries.toml
-
 [bold]The four types[/bold]
-
 interval: a number between bounds  |  integers: a whole number  |  categories: one of a list  |  boolean: yes or no
-"""
+""")
 
 
 @app.command("schema", help=ABOUT, epilog=EXAMPLES)

@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from flou.cli.command import app
+from flou.cli.command import app, epilogue
 from flou.cli.files import JsonOut, checked_out, write
 from flou.errors import InvalidParameter, instead
 from flou.local import Collection, Survey, batch_of, plan_for_error, plan_for_people, reports_in
@@ -27,37 +27,23 @@ smaller epsilon means more noise. Respondents randomise their answers on their o
 reports and estimate from them. [bold]flou collect[/bold] receives reports over the network.
 """
 
-START = """
+START = epilogue("""\
 [bold]A survey file[/bold]
-
 \\[survey]
-
 name = "habits"
-
 epsilon = 1                 # privacy loss of one respondent, all answers together
-
 ask = "one"                 # each respondent answers one question, picked at random; or "all"
-
 \\[questions.smokes]
-
 type = "boolean"
-
 \\[questions.drinks]
-
 type = "integers"
-
 bounds = \\[0, 60]
-
 statistic = "mean"          # or "distribution"; for categories "shares"
-
 [bold]From a survey file to estimates[/bold]
-
 flou survey plan survey.toml --people 10000
-
 flou survey randomise survey.toml answers.csv --out reports.json
-
 flou survey estimate survey.toml reports.json
-"""
+""")
 
 survey_app = typer.Typer(name="survey", help=ABOUT, epilog=START, no_args_is_help=True, rich_markup_mode="rich")
 app.add_typer(survey_app)
@@ -144,7 +130,7 @@ def estimate(
         for heading in ("", "estimate", "95 %, respondents", "95 %, population"):
             table.add_column(heading, justify="left" if heading == "" else "right")
         for line in entries(release):
-            table.add_row(line.label, line.text, line.between(line.data), line.between(line.population))
+            table.add_row(line.label, *line.texts)
         console.print(table)
     console.print(f"Privacy loss of a respondent: epsilon = {float(asked.epsilon):g}. {asked.guarantee.in_words()}")
     if json_out is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from flou.guarantee import Guarantee
 from flou.guarantee.words import rounded
 
-__all__ = ["cost_column", "cost_line", "exact_text", "last_place", "place_of", "priced", "rounded_to", "written"]
+__all__ = ["cost_column", "cost_line", "last_place", "place_of", "plain", "priced", "rounded_to", "written"]
 
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
 FINEST = -15
@@ -100,3 +100,16 @@ def cost_line(cost: Guarantee) -> str:
     """The parameters, whom they protect, and what they mean."""
     unit = "row" if cost.unit == "row" else cost.unit
     return f"{priced(cost)} for each {unit} ({cost.relation}). {cost.in_words()}"
+
+
+def plain(value: Any) -> Any:
+    """Dictionaries, lists, texts and numbers, as JSON knows them; a number that is not finite is None."""
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

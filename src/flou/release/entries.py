@@ -43,6 +43,11 @@ class Entry:
         return f"{written(pair[0], self.place, DOWN)} to {written(pair[1], self.place, UP)}"
 
     @property
+    def texts(self) -> tuple[str, str, str]:
+        """The value, its interval for these rows, and its interval for the population."""
+        return self.text, self.between(self.data), self.between(self.population)
+
+    @property
     def is_number(self) -> bool:
         """Whether it can be drawn: a text has no place on an axis."""
         value = self.value

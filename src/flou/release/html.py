@@ -44,8 +44,7 @@ def html_of(release: Release) -> str:
 
 def _line(entry: Entry, axis: Scale) -> str:
     cells = [_cell("th", escape(entry.label), "left"), _cell("td", interval_bar(entry, axis), "left")]
-    texts = (entry.text, entry.between(entry.data), entry.between(entry.population))
-    return "".join(cells + [_cell("td", escape(text), "right") for text in texts])
+    return "".join(cells + [_cell("td", escape(text), "right") for text in entry.texts])
 
 
 def _cell(tag: str, content: str, side: str) -> str:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,18 @@ from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee
 from flou.parameters import choice, open_probability
 from flou.release.certificate import Certificate
-from flou.release.digits import cost_line, rounded_to
+from flou.release.digits import cost_line, plain, rounded_to
 from flou.release.entries import Entry, entries
 from flou.release.html import html_of
 from flou.release.picture import Layout, picture_of
 from flou.release.uncertainty import Interval, Uncertainty, half_width, sampling_part
+from flou.render.picture import Of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["ErrorParts", "Release"]
 
-Of: TypeAlias = Literal["data", "population"]
 Value: TypeAlias = float | int | str | NDArray[Any]
 
 ONE_DEVIATION = math.erf(math.sqrt(0.5))  # of a normal law, to either side
@@ -123,11 +123,11 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Value, intervals, cost and certificate as plain values."""
-        intervals = {of: [_plain(end) for end in self.interval(0.95, of=of)] for of in ("data", "population")}
+        intervals = {of: [plain(end) for end in self.interval(0.95, of=of)] for of in ("data", "population")}
         return {
             "statistic": self.statistic,
             "column": self.column,
-            "value": _plain(self.value),
+            "value": plain(self.value),
             "labels": None if self.labels is None else list(self.labels),
             "interval_95": intervals,
             "cost": self.cost.to_dict(),
@@ -177,7 +177,7 @@ class Release:
 
     def __repr__(self) -> str:
         lines = entries(self)
-        texts = [_columns(entry, self.labels is not None) for entry in lines[:MOST]]
+        texts = [("" if self.labels is None else entry.label, *entry.texts) for entry in lines[:MOST]]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
         found = [self.title] + [_aligned(text, widths) for text in texts]
         if len(lines) > MOST:
@@ -186,11 +186,6 @@ class Release:
 
     def _repr_html_(self) -> str:
         return html_of(self)
-
-
-def _columns(entry: Entry, labelled: bool) -> tuple[str, str, str, str]:
-    name = entry.label if labelled else ""
-    return name, entry.text, entry.between(entry.data), entry.between(entry.population)
 
 
 def _aligned(texts: tuple[str, str, str, str], widths: list[int]) -> str:
@@ -213,13 +208,3 @@ def _same(value: Value, other: Value) -> bool:
     """Whether two values are the same, entry by entry; what is not a number is the same as itself."""
     one, two = np.asarray(value), np.asarray(other)
     return one.dtype == two.dtype and np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value

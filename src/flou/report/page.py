@@ -98,7 +98,7 @@ def _overview(shown: list[tuple[Answer, list[Entry]]], answers: Answers) -> str:
 
 
 def _texts(line: Entry) -> list[str]:
-    return [escape(text) for text in (line.text, line.between(line.data), line.between(line.population))]
+    return list(map(escape, line.texts))
 
 
 def _section(answer: Answer, lines: list[Entry], name: str) -> str:

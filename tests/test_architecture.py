@@ -92,7 +92,7 @@ def test_files_stay_short():
     assert long == []
 
 
-OF_TESTS_ALONE = {"docs", "privacy"}  # whether pages are true, and the laws of all neighbours
+OF_TESTS_ALONE = {"docs", "privacy", "typing"}  # whether pages are true, the laws of all neighbours, types from outside
 
 
 def rooms(folder) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import traceback
+from dataclasses import replace
 
 import pytest
 
@@ -145,10 +146,11 @@ def test_errors_on_the_way_in_are_cut(tmp_path, broken):
 def test_one_error_for_whatever_goes_wrong_after_the_charge(monkeypatch):
     """An answer that breaks down once rows were read is charged, is one plain error, and shows no exact number."""
 
-    def broken(_, found, __):
+    def broken(found, _):
         raise IndexError(f"index {found[0]} is out of bounds")
 
-    monkeypatch.setattr(flou.central.Count, "answer", broken)
+    prepare = flou.central.Count.prepare
+    monkeypatch.setattr(flou.central.Count, "prepare", lambda *given: replace(prepare(*given), answer=broken))
     table = flou.open({"x": [0.5] * 8431}, schema={"x": flou.Interval(0, 1)}, budget=1)
     with pytest.raises(InvalidData, match="could not answer") as caught:
         table.count(epsilon=1)

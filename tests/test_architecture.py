@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import shutil
 import subprocess
@@ -90,6 +91,26 @@ def test_files_stay_short():
     """A file is one concept, whole: past 400 lines it is usually two."""
     long = [p for p in (ROOT / "src").rglob("*.py") if len(p.read_text().splitlines()) > 400]
     assert long == []
+
+
+SAME_STATISTIC = {"Correlation", "Ecdf", "Histogram", "Moments", "Quantiles"}  # of one table, of reports, of parties
+
+
+def twice(folder) -> dict[str, list[str]]:
+    """The names that classes of several files have."""
+    where: dict[str, list[str]] = {}
+    for path in sorted(folder.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                where.setdefault(node.name, []).append(path.relative_to(folder).as_posix())
+    return {name: files for name, files in where.items() if len(files) > 1}
+
+
+def test_no_class_name_has_two_meanings(copy):
+    """A name stands for one thing in the whole tree, except for a statistic that several rooms compute."""
+    assert set(twice(ROOT / "src/flou")) == SAME_STATISTIC
+    (copy / "src/flou/laws/interval.py").write_text('"""Another."""\n\n\nclass Interval:\n    """Not the domain."""\n')
+    assert set(twice(copy / "src/flou")) == {*SAME_STATISTIC, "Interval"}
 
 
 OF_TESTS_ALONE = {"docs", "privacy", "typing"}  # whether pages are true, the laws of all neighbours, types from outside

@@ -194,6 +194,6 @@ def test_a_block_cannot_be_left_out():
     """A statement without one of its blocks is not made, and blocks do not change once made."""
     with pytest.raises(TypeError, match="words"):
         blocks.Statement(**{one.name: None for one in dataclasses.fields(blocks.Statement) if one.name != "words"})
-    trust = blocks.Trust(model="central", parties=1, collusion_tolerated=0)
+    trust = blocks.TrustBlock(model="central", parties=1, collusion_tolerated=0)
     with pytest.raises(dataclasses.FrozenInstanceError):
         trust.parties = 2

@@ -138,7 +138,7 @@ def _statement(table: Custody, question: Question, prepared: Prepared, draft: Dr
     """What the certificate of a release says, block by block."""
     schema, budget, cost, again = table.schema, table.budget, prepared.cost, prepared.looks_again
     return Statement(
-        data=block.Data(
+        data=block.DataBlock(
             dataset=schema.name,
             schema_hash=schema.hash,
             size_is_public=schema.relation == "substitute" and schema.unit is None,
@@ -147,15 +147,15 @@ def _statement(table: Custody, question: Question, prepared: Prepared, draft: Dr
                 "conditions": [repr(condition) for condition in table.conditions],
             },
         ),
-        unit=block.Unit.of_schema(schema),
-        loss=block.Loss(
+        unit=block.UnitBlock.of_schema(schema),
+        loss=block.LossBlock(
             cost=cost,
             spent=None if budget is None else budget.spent,
             cap=None if budget is None else budget.total,
         ),
-        mechanism=block.Mechanism.of(draft.mechanism),
-        keys=block.Keys.of(draft.keys),
-        processing=block.Processing(
+        mechanism=block.MechanismBlock.of(draft.mechanism),
+        keys=block.KeysBlock.of(draft.keys),
+        processing=block.ProcessingBlock(
             statistic=question.statistic,
             column=question.column,
             preprocessing=("clamped to public bounds", "rounded to a public grid", "missing values as declared"),
@@ -163,9 +163,9 @@ def _statement(table: Custody, question: Question, prepared: Prepared, draft: Dr
             touches_data_again=again,
             reads=AGAIN if again else block.ONCE,
         ),
-        accuracy=block.Accuracy(uncertainty=draft.uncertainty, notes=draft.note),
-        channels=block.Channels(overflow_policy="excluded: sums are made in limbs or in 128 bits"),
-        trust=block.Trust(model="central", parties=1, collusion_tolerated=0),
-        assurance=block.Assurance(proofs=(question.proof, *draft.proofs)),
-        words=block.Words(cost=cost.in_words()),
+        accuracy=block.AccuracyBlock(uncertainty=draft.uncertainty, notes=draft.note),
+        channels=block.ChannelsBlock(overflow_policy="excluded: sums are made in limbs or in 128 bits"),
+        trust=block.TrustBlock(model="central", parties=1, collusion_tolerated=0),
+        assurance=block.AssuranceBlock(proofs=(question.proof, *draft.proofs)),
+        words=block.WordsBlock(cost=cost.in_words()),
     )

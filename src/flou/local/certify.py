@@ -27,42 +27,42 @@ def certified(
     """An estimate with its intervals; it costs nothing beyond what each respondent paid for the report."""
     cost = randomiser.guarantee
     statement = block.Statement(
-        data=block.Data(dataset=None, schema_hash=None, size_is_public=True, facts={"reports": aggregate.people}),
-        unit=block.Unit(
+        data=block.DataBlock(dataset=None, schema_hash=None, size_is_public=True, facts={"reports": aggregate.people}),
+        unit=block.UnitBlock(
             privacy_unit=cost.unit,
             neighbours=cost.relation,
             bounds={"answer": randomiser.domain.to_dict()},
             enforcement="one report a respondent",
         ),
-        loss=block.Loss(cost=cost, composition="one report a respondent"),
-        mechanism=block.Mechanism(
+        loss=block.LossBlock(cost=cost, composition="one report a respondent"),
+        mechanism=block.MechanismBlock(
             name=randomiser.name,
             sampler="exact",
             random_source="the respondent's",
             facts=randomiser.parameters(),
         ),
-        keys=block.Keys(group_keys="public", unprotected_quantities=("the number of reports",)),
-        processing=block.Processing(
+        keys=block.KeysBlock(group_keys="public", unprotected_quantities=("the number of reports",)),
+        processing=block.ProcessingBlock(
             statistic=statistic,
             preprocessing=("encoded on the public domain by the respondent",),
             postprocessing=tuple(postprocessing),
             reads="once, by the respondent; the estimate is made from reports alone",
         ),
-        accuracy=block.Accuracy(
+        accuracy=block.AccuracyBlock(
             uncertainty=uncertainty, clipping="declared: answers outside of the public domain are moved into it"
         ),
-        channels=block.Channels(
+        channels=block.ChannelsBlock(
             float_policy="reports and their sums are integers",
             overflow_policy="excluded: at most 2^40 reports are added up, in 64 bits",
             null_policy="declared in the domain, answer by answer",
         ),
-        trust=block.Trust(model="local", parties=aggregate.people, collusion_tolerated="all others"),
-        assurance=block.Assurance(
+        trust=block.TrustBlock(model="local", parties=aggregate.people, collusion_tolerated="all others"),
+        assurance=block.AssuranceBlock(
             proofs=(randomiser.proof,),
             tests="exhaustive on tiny domains",
             known_limits=("timing", "the device of the respondent", "reports that no randomiser made, if well formed"),
         ),
-        words=block.Words(
+        words=block.WordsBlock(
             cost=cost.in_words(), not_protected="That you answered, and what the statistics say about everyone."
         ),
     )

@@ -23,19 +23,19 @@ from flou.release.uncertainty import Uncertainty, accuracy_of
 __all__ = [
     "ONCE",
     "PROOFS",
-    "Accuracy",
-    "Assurance",
+    "AccuracyBlock",
+    "AssuranceBlock",
     "Block",
-    "Channels",
-    "Data",
-    "Keys",
-    "Loss",
-    "Mechanism",
-    "Processing",
+    "ChannelsBlock",
+    "DataBlock",
+    "KeysBlock",
+    "LossBlock",
+    "MechanismBlock",
+    "ProcessingBlock",
     "Statement",
-    "Trust",
-    "Unit",
-    "Words",
+    "TrustBlock",
+    "UnitBlock",
+    "WordsBlock",
     "source_of",
 ]
 
@@ -72,7 +72,7 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data(Block):
+class DataBlock(Block):
     """Which data the release is about."""
 
     dataset: str | None
@@ -81,7 +81,7 @@ class Data(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unit(Block):
+class UnitBlock(Block):
     """Whose privacy is protected, and what is publicly known about every unit."""
 
     privacy_unit: str
@@ -93,7 +93,7 @@ class Unit(Block):
     enforcement: str = "every row is a unit"
 
     @classmethod
-    def of_schema(cls, schema: Schema) -> Unit:
+    def of_schema(cls, schema: Schema) -> UnitBlock:
         """The unit of a table."""
         return cls(
             privacy_unit=schema.unit or "row",
@@ -110,7 +110,7 @@ class Unit(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss(Block):
+class LossBlock(Block):
     """What the release costs; ``cost`` is None where numbers are exact and no privacy loss is bounded."""
 
     cost: Guarantee | None
@@ -134,7 +134,7 @@ class Loss(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mechanism(Block):
+class MechanismBlock(Block):
     """What drew the noise; ``facts`` are its parameters."""
 
     name: str
@@ -143,7 +143,7 @@ class Mechanism(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keys(Block):
+class KeysBlock(Block):
     """How groups came to be named, and which quantities are told without noise."""
 
     group_keys: Literal["none", "public", "selected"] = "none"
@@ -152,7 +152,7 @@ class Keys(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Processing(Block):
+class ProcessingBlock(Block):
     """What was done to the rows before the noise, and to the answer after it."""
 
     statistic: str
@@ -164,7 +164,7 @@ class Processing(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Accuracy(Block):
+class AccuracyBlock(Block):
     """How far off the answer is: half the widths of intervals, by cause. None where there is no such number."""
 
     uncertainty: Uncertainty | None
@@ -178,7 +178,7 @@ class Accuracy(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Channels(Block):
+class ChannelsBlock(Block):
     """Ways around the mechanism, and what is done about each."""
 
     float_policy: str = "integers until the noise is drawn"
@@ -189,7 +189,7 @@ class Channels(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trust(Block):
+class TrustBlock(Block):
     """Who may see rows, and how many of the others may conspire."""
 
     model: Literal["central", "local", "joint"]
@@ -198,7 +198,7 @@ class Trust(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assurance(Block):
+class AssuranceBlock(Block):
     """Why the guarantee holds: the pages that prove it, by their names, and what they do not cover."""
 
     proofs: tuple[str, ...]
@@ -211,7 +211,7 @@ class Assurance(Block):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words(Block):
+class WordsBlock(Block):
     """The guarantee in words; ``cost`` is None where there is none."""
 
     cost: str | None
@@ -225,17 +225,17 @@ class Words(Block):
 class Statement:
     """All that a certificate says, but for its own identity."""
 
-    data: Data
-    unit: Unit
-    loss: Loss
-    mechanism: Mechanism
-    keys: Keys
-    processing: Processing
-    accuracy: Accuracy
-    channels: Channels
-    trust: Trust
-    assurance: Assurance
-    words: Words
+    data: DataBlock
+    unit: UnitBlock
+    loss: LossBlock
+    mechanism: MechanismBlock
+    keys: KeysBlock
+    processing: ProcessingBlock
+    accuracy: AccuracyBlock
+    channels: ChannelsBlock
+    trust: TrustBlock
+    assurance: AssuranceBlock
+    words: WordsBlock
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """The blocks by their names, as plain values."""

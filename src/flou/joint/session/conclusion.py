@@ -33,7 +33,7 @@ def certificate_of(plan: Plan, opened: Sequence[Opened], head: bytes) -> Certifi
     need = max((share.honest for share in shares), default=0)
     honest = f"This holds if {need} of the {parties} parties add their noise and keep it to themselves."
     statement = block.Statement(
-        data=block.Data(
+        data=block.DataBlock(
             dataset=None if schema is None else schema.name,
             schema_hash=None if schema is None else schema.hash,
             size_is_public=cost is not None and cost.relation == "substitute",
@@ -44,16 +44,16 @@ def certificate_of(plan: Plan, opened: Sequence[Opened], head: bytes) -> Certifi
                 "conditions": [plan.where] if plan.where else [],
             },
         ),
-        unit=block.Unit(
+        unit=block.UnitBlock(
             privacy_unit="row" if cost is None else cost.unit,
             neighbours=None if cost is None else cost.relation,
             bounds={} if schema is None else {name: schema[name].to_dict() for name in schema},
             bounds_source="public" if schema is None else schema.bounds_source or "public",
         ),
-        loss=block.Loss(
+        loss=block.LossBlock(
             cost=cost, composition="no loss is bounded" if cost is None else "the losses of all rounds add up"
         ),
-        mechanism=block.Mechanism(
+        mechanism=block.MechanismBlock(
             name=f"masked sums with {kinds} noise in shares" if shares else "masked sums, exact",
             sampler="exact" if shares else None,
             random_source="each party's own" if shares else None,
@@ -63,32 +63,32 @@ def certificate_of(plan: Plan, opened: Sequence[Opened], head: bytes) -> Certifi
                 "noise": [None if one.ask.noise is None else one.ask.noise.to_dict() for one in opened],
             },
         ),
-        keys=block.Keys(unprotected_quantities=("who took part", *(() if cost is not None else (EXACT,)))),
-        processing=block.Processing(
+        keys=block.KeysBlock(unprotected_quantities=("who took part", *(() if cost is not None else (EXACT,)))),
+        processing=block.ProcessingBlock(
             statistic=program.estimator,
             preprocessing=("coded as whole numbers, as the plan says", "missing values as the statistic declares"),
             postprocessing=("computed from the opened sums",),
             touches_data_again=rounds > 1,
             reads="once" if rounds == 1 else f"once in each of {rounds} rounds; earlier sums decide what is asked next",
         ),
-        accuracy=block.Accuracy(
+        accuracy=block.AccuracyBlock(
             uncertainty=None,
             clipping="as the plan declares; how many rows is private",
             notes=f"The errors stand in the result; they {'contain the noise' if shares else 'are those of sampling'}.",
             facts={} if shares else {"noise": 0.0},
         ),
-        channels=block.Channels(
+        channels=block.ChannelsBlock(
             float_policy="words and sums are integers",
             overflow_policy="excluded by a proof in the plan, but for noise beyond 2^-128",
             null_policy="declared by the statistic, row by row",
         ),
-        trust=block.Trust(model="joint", parties=parties, collusion_tolerated=plan.colluders),
-        assurance=block.Assurance(
+        trust=block.TrustBlock(model="joint", parties=parties, collusion_tolerated=plan.colluders),
+        assurance=block.AssuranceBlock(
             proofs=program.proofs,
             tests="faults and lies at every step; the noise exactly, share by share",
             known_limits=("timing", "memory of the host", "a party that lies about its own rows"),
         ),
-        words=block.Words(
+        words=block.WordsBlock(
             cost=None if cost is None else f"{cost.in_words()} {honest}",
             not_protected="Who took part, and what the statistics say about everyone.",
         ),

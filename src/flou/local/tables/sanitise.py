@@ -158,37 +158,41 @@ def _certificate(sanitiser: Sanitiser, rows: int, dropped: tuple[str, ...], bits
         for name, cell in sanitiser.cells.items()
     }
     statement = block.Statement(
-        data=block.Data(dataset=schema.name, schema_hash=schema.hash, size_is_public=True, facts={"rows": rows}),
+        data=block.DataBlock(dataset=schema.name, schema_hash=schema.hash, size_is_public=True, facts={"rows": rows}),
         unit=replace(
-            block.Unit.of_schema(schema),
+            block.UnitBlock.of_schema(schema),
             privacy_unit=cost.unit,
             neighbours=cost.relation,
             enforcement="every cell is randomised by itself" + ("" if schema.unit is None else "; rows are capped"),
         ),
-        loss=block.Loss(
+        loss=block.LossBlock(
             cost=cost,
             composition="the cells of a person are randomised independently: their losses add up",
             facts={"budget": sanitiser.budget, "columns": len(schema), "epsilon_per_cell": str(sanitiser.share)},
         ),
-        mechanism=block.Mechanism(
+        mechanism=block.MechanismBlock(
             name="sanitiser", sampler="exact", random_source=block.source_of(bits), facts={"columns": columns}
         ),
-        keys=block.Keys(group_keys="public", unprotected_quantities=("the number of rows", "the order of the rows")),
-        processing=block.Processing(
+        keys=block.KeysBlock(
+            group_keys="public", unprotected_quantities=("the number of rows", "the order of the rows")
+        ),
+        processing=block.ProcessingBlock(
             statistic="table",
             preprocessing=("encoded on the public domains; missing values count as their public value",),
             postprocessing=tuple(f"left out: {name}" for name in dropped),
             reads="once, row by row; each cell is randomised as it is read",
         ),
-        accuracy=block.Accuracy(uncertainty=None, notes="A statistic of the table has the error of its randomisers."),
-        channels=block.Channels(
+        accuracy=block.AccuracyBlock(
+            uncertainty=None, notes="A statistic of the table has the error of its randomisers."
+        ),
+        channels=block.ChannelsBlock(
             float_policy="codes are integers", overflow_policy="excluded: nothing is added up, cells are codes"
         ),
-        trust=block.Trust(model="local", parties=rows, collusion_tolerated="all others"),
-        assurance=block.Assurance(
+        trust=block.TrustBlock(model="local", parties=rows, collusion_tolerated="all others"),
+        assurance=block.AssuranceBlock(
             proofs=tuple(cell.randomiser.proof for cell in sanitiser.cells.values()), tests="exhaustive on tiny tables"
         ),
-        words=block.Words(
+        words=block.WordsBlock(
             cost=f"{paid[0].upper()}{paid[1:]}. {cost.in_words()}",
             not_protected="That somebody is in the table, and what the rows say about everyone.",
         ),

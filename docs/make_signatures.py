@@ -2,7 +2,7 @@
 
     python docs/make_signatures.py [--write | --check]
 
-The types go to src/flou/central/short.pyi, for type checkers and editors.
+The types go to src/flou/central/short_calls.pyi, for type checkers and editors.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import sys
 from marked_page import ROOT, fill
 
 from flou.ask import form
-from flou.central import short
-from flou.central.statistics import STATISTICS
+from flou.central import short_calls
+from flou.central.registry import STATISTICS
 
-STUB = ROOT / "src/flou/central/short.pyi"
+STUB = ROOT / "src/flou/central/short_calls.pyi"
 PAGE = ROOT / "docs/reference/tables.md"
 HEAD = """\
-# Written by docs/make_signatures.py from the registry of statistics (statistics.py); do not edit.
+# Written by docs/make_signatures.py from the registry of statistics (registry.py); do not edit.
 
 from collections.abc import Iterable, Sequence
 
@@ -34,13 +34,13 @@ from flou.release import Release
 
 def stub() -> str:
     """The text of the stub."""
-    listed = "".join(f'    "{name}",\n' for name in short.__all__)
-    return f"{HEAD}__all__ = [\n{listed}]\n\n" + "".join(_function(name) for name in short.__all__)
+    listed = "".join(f'    "{name}",\n' for name in short_calls.__all__)
+    return f"{HEAD}__all__ = [\n{listed}]\n\n" + "".join(_function(name) for name in short_calls.__all__)
 
 
 def _function(name: str) -> str:
     parameters, keyword = [], False
-    for one in inspect.signature(getattr(short, name)).parameters.values():
+    for one in inspect.signature(getattr(short_calls, name)).parameters.values():
         if one.kind is one.KEYWORD_ONLY and not keyword:
             parameters.append("*")
             keyword = True

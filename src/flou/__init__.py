@@ -15,9 +15,9 @@
 from typing import TYPE_CHECKING, Any
 
 from flou import bits, central, domain, guarantee, laws, mechanisms, release
-from flou.central import deciles, quartiles, short
+from flou.central import deciles, quartiles, short_calls
 from flou.central import open_table as open
-from flou.central.short import *  # noqa: F403
+from flou.central.short_calls import *  # noqa: F403
 from flou.domain import Boolean, Categories, Integers, Interval, Schema
 from flou.errors import (
     BudgetExceeded,
@@ -69,7 +69,7 @@ __all__ = [
     "quartiles",
     "release",
 ]
-__all__ += short.__all__
+__all__ += short_calls.__all__
 
 
 def __getattr__(name: str) -> Any:

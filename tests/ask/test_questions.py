@@ -27,7 +27,7 @@ from flou.central import (
     quartiles,
 )
 from flou.central.quantiles.calls import FIVE
-from flou.central.statistics import STATISTICS
+from flou.central.registry import STATISTICS
 from flou.summaries.condition import Comparison
 from flou.summaries.condition_words import tokens
 

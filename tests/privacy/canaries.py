@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import flou
-from flou.central import short
+from flou.central import short_calls
 from flou.central.grouped import GroupedTable
 from flou.central.quantiles.plan import METHODS, SINGLE
 from flou.central.statistic import Statistic
@@ -158,7 +158,7 @@ def missing() -> set[str]:
     asked = {
         Table: {**OF_ALL, **QUANTILES},
         GroupedTable: {**OF_GROUPS, **QUANTILES},
-        short: CALLS,
+        short_calls: CALLS,
     }
     return {
         f"{place.__name__}.{name}"

@@ -16,8 +16,8 @@ from typing import Any
 
 from flou.central import Question
 from flou.central.question import PublicFacts
+from flou.central.registry import STATISTICS
 from flou.central.statistic import Statistic
-from flou.central.statistics import STATISTICS
 from flou.domain import Schema
 from flou.domain.table import closest
 from flou.errors import InvalidParameter

@@ -1,6 +1,6 @@
 """Statistics for a trusted curator: any table in, an answer with its error, its cost and its certificate out."""
 
-from flou.central import short
+from flou.central import short_calls
 from flou.central.budget import Budget
 from flou.central.counts.count import Count
 from flou.central.counts.density import Density
@@ -19,7 +19,7 @@ from flou.central.quantiles.calls import deciles, quartiles
 from flou.central.quantiles.ecdf import Ecdf
 from flou.central.quantiles.quantiles import Quantiles, Range
 from flou.central.question import Question
-from flou.central.short import *  # noqa: F403
+from flou.central.short_calls import *  # noqa: F403
 from flou.central.table import Table, open_table
 
 __all__ = [
@@ -50,4 +50,4 @@ __all__ = [
     "open_table",
     "quartiles",
 ]
-__all__ += short.__all__
+__all__ += short_calls.__all__

@@ -15,7 +15,7 @@ import numpy as np
 from flou.central.counts.keys import Selection
 from flou.central.custody import Custody
 from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
-from flou.central.statistics import GroupStatistics
+from flou.central.registry import GroupStatistics
 from flou.domain import Boolean, Categories
 from flou.errors import InvalidParameter
 from flou.release import Release

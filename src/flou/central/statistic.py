@@ -1,6 +1,6 @@
 """A statistic as tables and groups offer it: a method that makes a question of its arguments and asks it.
 
-``statistics.py`` lists them: it is the one registry from which the methods of tables and groups, the questions of the
+``registry.py`` lists them: it is the one registry from which the methods of tables and groups, the questions of the
 command line and the reference page come.
 """
 

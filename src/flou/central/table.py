@@ -11,7 +11,7 @@ from flou.central.counts.keys import Keys, Selection
 from flou.central.custody import Custody
 from flou.central.grouped import GroupedTable
 from flou.central.question import Question
-from flou.central.statistics import TableStatistics
+from flou.central.registry import TableStatistics
 from flou.domain import Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee, PureDP

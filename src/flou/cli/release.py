@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flou.ask import Answers, ask_file, form
-from flou.central.statistics import STATISTICS
+from flou.central.registry import STATISTICS
 from flou.cli.command import app, epilogue, screen
 from flou.cli.files import DataFile, SchemaFile, checked_out, write
 from flou.cli.template import filled_in

@@ -25,8 +25,9 @@ result is rounded to the safe side. Proofs: docs/explanation/proofs/guarantee.md
 """
 
 from flou.guarantee.approx import ApproxDP
+from flou.guarantee.composition import compose, parallel
 from flou.guarantee.dictionary import guarantee_from_dict
-from flou.guarantee.measure import Guarantee, compose, parallel
+from flou.guarantee.measure import Guarantee
 from flou.guarantee.pure import PureDP
 from flou.guarantee.zcdp import ZCDP
 

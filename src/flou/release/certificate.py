@@ -86,7 +86,7 @@ class Certificate(Mapping[str, Any]):
 
     def to_registry(self) -> dict[str, Any]:
         """What this release says, in the fields of the deployments registry; what only people know is left empty."""
-        from flou.release.registry import registry_entry
+        from flou.release.deployments import registry_entry
 
         return registry_entry(self)
 

@@ -1,4 +1,4 @@
-# Written by docs/make_signatures.py from the registry of statistics (statistics.py); do not edit.
+# Written by docs/make_signatures.py from the registry of statistics (registry.py); do not edit.
 
 from collections.abc import Iterable, Sequence
 

@@ -79,3 +79,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return import_module(f"flou.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -109,7 +109,7 @@ def test_a_price_is_stated_in_one_way(price):
     for call in (CALLS["mean"], CALLS["mean by"], CALLS["regression"], lambda _, **p: flou.count([1], **p)):
         with pytest.raises(InvalidParameter) as caught:
             call(asked, **price)
-        assert "Exactly one of epsilon and rho" in str(caught.value)
+        assert "Give either epsilon or rho" in str(caught.value)
         assert str(caught.value).count(". ") == 2
 
 

@@ -27,6 +27,8 @@ from flou.summaries.rows import Rows, quiet
 
 __all__ = ["Custody"]
 
+NOTHING = "not at all: there was nothing to answer about"
+
 AGAIN = (  # how often depends on the rows, and is therefore not stated
     "more than once, also after noise was drawn; every draw is part of the loss that is stated"
 )
@@ -158,12 +160,12 @@ def _statement(table: Custody, question: Question, prepared: Prepared, draft: Dr
         processing=block.ProcessingBlock(
             statistic=question.statistic,
             column=question.column,
-            preprocessing=("clamped to public bounds", "rounded to a public grid", "missing values as declared"),
+            preprocessing=draft.preprocessing,
             postprocessing=tuple(draft.postprocessing),
             touches_data_again=again,
-            reads=AGAIN if again else block.ONCE,
+            reads=AGAIN if again else block.ONCE if prepared.requests else NOTHING,
         ),
-        accuracy=block.AccuracyBlock(uncertainty=draft.uncertainty, notes=draft.note),
+        accuracy=block.AccuracyBlock(uncertainty=draft.uncertainty, clipping=draft.clipping, notes=draft.note),
         channels=block.ChannelsBlock(overflow_policy="excluded: sums are made in limbs or in 128 bits"),
         trust=block.TrustBlock(model="central", parties=1, collusion_tolerated=0),
         assurance=block.AssuranceBlock(proofs=(question.proof, *draft.proofs)),

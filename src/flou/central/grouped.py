@@ -14,7 +14,7 @@ import numpy as np
 
 from flou.central.counts.keys import Selection
 from flou.central.custody import Custody
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question, require_few_groups
 from flou.central.registry import GroupStatistics
 from flou.domain import Boolean, Categories
 from flou.errors import InvalidParameter
@@ -22,8 +22,6 @@ from flou.release import Release
 from flou.release.uncertainty import Certain
 
 __all__ = ["GroupedTable", "InGroups"]
-
-MOST_CELLS = 1000  # of an interval that is grouped by
 
 
 class GroupedTable(GroupStatistics):
@@ -34,6 +32,10 @@ class GroupedTable(GroupStatistics):
             _require_public(table, by)
         self._table, self._by, self._selection = table, by, selection
         self._grouping = by
+
+    def __repr__(self) -> str:
+        groups = "public groups" if self._selection is None else f"{len(self._selection.keys)} selected groups"
+        return f"GroupedTable({self._grouping}: {groups}; {self._table!r})"
 
     @property
     def keys(self) -> Release | None:
@@ -54,18 +56,7 @@ def _require_public(table: Custody, by: str) -> None:
             "That a group is there at all can reveal the one person who is in it.",
             "Declare its categories, or pass epsilon and delta to group_by, which selects groups that many rows share.",
         )
-    if not table.schema[by].discrete and table.schema[by].size > MOST_CELLS:
-        raise InvalidParameter(
-            f"Column {by!r} is an interval of {table.schema[by].size} cells, too many to be groups.",
-            "Every cell is a group, and a group should be something that a reader can name.",
-            "Declare it with few cells, for example Interval(0, 100, cells=10), or as integers or categories.",
-        )
-    if table.schema[by].size > 2**20:
-        raise InvalidParameter(
-            f"Column {by!r} has more than 2^20 groups.",
-            "Every public group gets an answer, empty groups too.",
-            "Declare it with a coarser grid, or as categories.",
-        )
+    require_few_groups(by, table.schema[by])
 
 
 @dataclass(frozen=True)
@@ -125,7 +116,9 @@ class InGroups(Question):
             del found, curator
             why = f"No key was selected: those with fewer than about {self.selection.threshold} rows are not shown."
             mechanism = {"name": "none: there is no group to answer about"}
-            return Draft(np.zeros(0), Certain(float("nan")), mechanism, (), why, keys=keys)
+            return Draft(
+                np.zeros(0), Certain(float("nan")), mechanism, (), why, keys=keys, proofs=("keys",), preprocessing=()
+            )
 
         if not selected:
             return Prepared(inside.cost, (), nothing, 0)

@@ -36,7 +36,17 @@ from flou.mechanisms import Gaussian, Laplace
 from flou.parameters import Number, exact, number
 from flou.theory.gaussian_trade_off import analytic_sigma
 
-__all__ = ["Given", "Noise", "Price", "PricedNoise", "PricedQuestion", "Sensitivity", "root", "width_of"]
+__all__ = [
+    "EpsilonQuestion",
+    "Given",
+    "Noise",
+    "Price",
+    "PricedNoise",
+    "PricedQuestion",
+    "Sensitivity",
+    "root",
+    "width_of",
+]
 
 Given: TypeAlias = Number | None
 Noise: TypeAlias = Laplace | Gaussian
@@ -83,15 +93,17 @@ class Price:
     delta: Fraction | None = None
     rho: Fraction | None = None
 
-    @classmethod
-    def of(cls, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Price:
-        """The price of a call, checked."""
-        if (epsilon is None) == (rho is None) or (epsilon is None and delta is not None):
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None) or (self.epsilon is None and self.delta is not None):
             raise InvalidParameter(
                 "Give either epsilon or rho; delta can be given together with epsilon.",
                 "Each of them states the total cost of the call, and the cost decides how much noise is added.",
                 "Pass epsilon=0.5, or epsilon=0.5 and delta=1e-6, or rho=0.1.",
             )
+
+    @classmethod
+    def of(cls, epsilon: Given = None, delta: Given = None, rho: Given = None) -> Price:
+        """The price of a call, checked."""
         given = {"epsilon": epsilon, "delta": delta, "rho": rho}
         return cls(**{name: number(name, value) for name, value in given.items() if value is not None})
 
@@ -191,6 +203,17 @@ class PricedQuestion(Question):
 
     def _noise(self, sensitivity: Sensitivity, facts: PublicFacts) -> PricedNoise:
         return Price.read(self.price).noise(sensitivity, facts)
+
+
+class EpsilonQuestion(Question):
+    """A question whose price is an epsilon, and perhaps a delta: fixed when it is made, whatever was passed."""
+
+    epsilon: Number
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "delta"):
+            if hasattr(self, name):
+                object.__setattr__(self, name, number(name, getattr(self, name)))
 
 
 def width_of(noise: Any) -> float:

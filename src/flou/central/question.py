@@ -18,19 +18,21 @@ from types import TracebackType
 from typing import Any, ClassVar, NoReturn
 
 from flou.bits import SYSTEM, Bits
-from flou.domain import Schema
+from flou.domain import Domain, Schema
 from flou.errors import InvalidParameter
 from flou.guarantee import Guarantee, PureDP
 from flou.parameters import Number
 from flou.release import Layout, Uncertainty
-from flou.release.blocks import source_of
+from flou.release.blocks import CLAMPED, source_of
 from flou.release.release import Value
 from flou.summaries.request import Code, Reading
 from flou.summaries.rows import Rows, Spans, Tally
 
-__all__ = ["Curator", "Draft", "Prepared", "PublicFacts", "Question", "few_rows"]
+__all__ = ["Curator", "Draft", "Prepared", "PublicFacts", "Question", "few_rows", "require_few_groups"]
 
+USUAL = ("clamped to public bounds", "rounded to a public grid", "missing values as declared")  # done to rows
 NAMED = 8  # groups that can be read in a line
+MOST_CELLS, MOST_GROUPS = 1000, 2**20  # of an interval that is grouped by, and of any column
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,18 @@ class PublicFacts:
         """How many rows leave or enter between neighbours, at the most."""
         return self.rows_per_unit * (2 if self.schema.relation == "substitute" else 1)
 
+    @staticmethod
+    def require_name(column: object) -> None:
+        """Refuse what is not the name of a column."""
+        if not isinstance(column, str):
+            raise InvalidParameter(
+                f"A column is given by its name, got a {type(column).__name__}.",
+                "Every column is an argument of its own.",
+                'Pass the name as a text, for example "salary".',
+            )
+
     def domain(self, column: str) -> Any:
+        self.require_name(column)
         if column not in self.schema:
             known = ", ".join(repr(name) for name in self.schema)
             raise InvalidParameter(
@@ -73,21 +86,43 @@ class PublicFacts:
             )
         return self.schema[column]
 
-    def code(self, column: str) -> Code:
+    def _groups(self, by: str) -> Any:
+        """The domain of a column whose codes are groups; too many of them are refused."""
+        domain = self.domain(by)
+        require_few_groups(by, domain)
+        return domain
+
+    def code(self, by: str) -> Code:
         """The code by which an engine groups rows."""
-        return Code(column, self.domain(column))
+        return Code(by, self._groups(by))
 
     def groups(self, by: str | None) -> int:
         """How many groups the engine is asked about: one of all rows, or every code of a column."""
-        return 1 if by is None else int(self.domain(by).size)
+        return 1 if by is None else int(self._groups(by).size)
 
     def labels(self, by: str) -> tuple[str, ...]:
         """The names of the groups that are answered about."""
-        names: tuple[str, ...] = self.domain(by).names
+        names: tuple[str, ...] = self._groups(by).names
         return names
 
     def pure(self, epsilon: Number) -> PureDP:
         return PureDP(epsilon, relation=self.schema.relation, unit=self.unit)
+
+
+def require_few_groups(by: str, domain: Domain) -> None:
+    """Refuse more groups than a reader can name, or an answer can hold."""
+    if not domain.discrete and domain.size > MOST_CELLS:
+        raise InvalidParameter(
+            f"Column {by!r} is an interval of {domain.size} cells, too many to be groups.",
+            "Every cell is a group, and a group should be something that a reader can name.",
+            "Declare it with few cells, for example Interval(0, 100, cells=10), or as integers or categories.",
+        )
+    if domain.size > MOST_GROUPS:
+        raise InvalidParameter(
+            f"Column {by!r} has more than 2^20 groups.",
+            "Every public group gets an answer, empty groups too.",
+            "Declare it with a coarser grid, or as categories.",
+        )
 
 
 class Curator:
@@ -156,6 +191,12 @@ class Draft:
     postprocessing: tuple[str, ...] = field(default=())
     keys: dict[str, Any] = field(default_factory=dict)
     proofs: tuple[str, ...] = ()  # of what was chosen on the way, besides that of the question
+    preprocessing: tuple[str, ...] = (
+        "clamped to public bounds",
+        "rounded to a public grid",
+        "missing values as declared",
+    )
+    clipping: str = CLAMPED
     layout: Layout | None = None  # how the entries lie, where their labels do not say it all
 
 

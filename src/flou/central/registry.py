@@ -115,7 +115,8 @@ class TableStatistics(GroupStatistics):
         Keys.asked,
         "The values of a column that enough rows share, with their counts: for categories that are not public.\n\n"
         "With ``min_rows``, keys of fewer rows are left out before any noise, for the price of a threshold that is\n"
-        "higher by ``min_rows - 1``: far fewer keys leave the engine.",
+        "higher by ``min_rows - 1``: far fewer keys leave the engine. The column need not be declared, and here delta\n"
+        "is the probability of revealing a key held by one person.",
     )
 
 

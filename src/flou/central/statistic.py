@@ -11,10 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, overload
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, overload
 
 from flou.central.question import Question
 from flou.domain import Boolean
+from flou.errors import InvalidParameter
 from flou.release import Release
 
 __all__ = ["COLUMN", "Asks", "OfGroups", "OfTable", "Phrase", "Statistic"]
@@ -28,10 +29,18 @@ MEANINGS = {  # of the parameters that several statistics share
     "granularity": "the public step, if all values are the lower bound plus a multiple of it: 1 for pay in whole euros",
     "categories": "the public list of possible values, instead of bounds",
     "domain": "what is public about the values, instead of bounds: for example flou.Integers(0, 120)",
+    "columns": "the names of declared columns",
+    "response": "the name of the column that is explained",
+    "regressors": "the names of the columns that explain it",
     "bins": "into how many equal bins numbers are cut",
+    "p": "the share of rows that lie below, between 0 and 1",
+    "probabilities": "shares of rows between 0 and 1: a list of numbers, flou.deciles or flou.quartiles",
+    "k": "how many values",
+    "points": "at how many points the function is shown",
+    "terms": "how many cosines the series has; by default a public rule decides",
+    "min_rows": "keys with fewer rows are left out",
     "epsilon": "the privacy cost of the whole call: the smaller, the more noise",
-    "delta": "beside epsilon: allows Gaussian noise where it is smaller; for keys, the probability of revealing a key "
-    "held by one person",
+    "delta": "together with epsilon: allows Gaussian noise if that is smaller",
     "rho": "instead of epsilon: the cost in zero-concentrated differential privacy, with Gaussian noise",
     "method": '"auto", or how quantiles are found: "focused" has narrower intervals, "joint" is more accurate',
     "intervals": "the share of epsilon that pays for the intervals; 0 for none",
@@ -97,7 +106,7 @@ class Statistic(Generic[P]):
         self.values = values  # how its short call states what values can be; None if it has no short call
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+        self._owner, self.name = owner, name
         self.__doc__ = f"{self.says}\n\n{_explained(self.signature)}"
 
     @property
@@ -115,13 +124,26 @@ class Statistic(Generic[P]):
         known = list(inspect.signature(self._make).parameters.values())[int(self.grouped) :]
         return inspect.Signature(known, return_annotation=Release)
 
-    @property
-    def __signature__(self) -> inspect.Signature:
-        first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        return self.signature.replace(parameters=[first, *self.signature.parameters.values()])
+    def __call__(self, asks: Asks, /, *arguments: Any, **options: Any) -> Release:
+        """Ask the question of a table, or of its groups if the statistic has them."""
+        if not isinstance(asks, self._owner):
+            raise InvalidParameter(
+                f"{self.name} cannot be asked of a {type(asks).__name__}.",
+                f"It is a statistic of {'tables and groups' if self.grouped else 'whole tables'}.",
+                "Open a table with flou.open and call its method.",
+            )
+        given = self._bound(self.signature, arguments, options)
+        return asks._one(self.question(asks._by, *given.args, **given.kwargs))
 
-    def __call__(self, asks: Asks, /, *arguments: P.args, **options: P.kwargs) -> Release:
-        return asks._one(self.question(asks._by, *arguments, **options))
+    def _bound(
+        self, signature: inspect.Signature, arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> inspect.BoundArguments:
+        """The arguments by their public names; a wrong call is refused by the name of the statistic."""
+        try:
+            return signature.bind(*arguments, **options)
+        except TypeError as error:
+            wrong = TypeError(f"{self.name}() {error}; it takes {signature.replace(return_annotation=signature.empty)}")
+        raise wrong
 
     def short_call(self, answer: Callable[..., Release]) -> Callable[..., Release]:
         """The call for one column of values, which ``answer`` answers: from a question and what is public."""
@@ -135,7 +157,7 @@ class Statistic(Generic[P]):
         )
 
         def call(*arguments: Any, **options: Any) -> Release:
-            given = signature.bind(*arguments, **options).arguments
+            given = self._bound(signature, arguments, options).arguments
             column = (COLUMN,) if self.phrase.column else ()
             asked = {one.name: given[one.name] for one in own if one.name in given}
             question = self.question(None, *column, **asked)
@@ -149,19 +171,22 @@ class Statistic(Generic[P]):
         return call
 
     @overload
-    def __get__(self, asks: None, owner: type) -> Self: ...
+    def __get__(self, asks: None, owner: type) -> Callable[Concatenate[Asks, P], Release]: ...
     @overload
     def __get__(self, asks: Asks, owner: type) -> Callable[P, Release]: ...
-    def __get__(self, asks: Asks | None, owner: type) -> Self | Callable[P, Release]:
+    def __get__(self, asks: Asks | None, owner: type) -> Callable[..., Release]:
+        statistic, first = self, () if asks is None else (asks,)
+
+        def method(*arguments: Any, **options: Any) -> Release:
+            return statistic(*first, *arguments, **options)
+
+        signature = self.signature
         if asks is None:
-            return self
-
-        def method(*arguments: P.args, **options: P.kwargs) -> Release:
-            return self(asks, *arguments, **options)
-
+            itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+            signature = signature.replace(parameters=[itself, *signature.parameters.values()])
         method.__name__, method.__qualname__, method.__doc__ = self.name, f"{owner.__name__}.{self.name}", self.__doc__
         method.__module__ = owner.__module__
-        method.__signature__ = self.signature  # type: ignore[attr-defined]
+        method.__signature__ = signature  # type: ignore[attr-defined]
         return method
 
 

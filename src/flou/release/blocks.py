@@ -21,6 +21,7 @@ from flou.parameters import Relation
 from flou.release.uncertainty import Uncertainty, accuracy_of
 
 __all__ = [
+    "CLAMPED",
     "ONCE",
     "PROOFS",
     "AccuracyBlock",
@@ -41,6 +42,7 @@ __all__ = [
 
 PROOFS = "docs/explanation/proofs"
 ONCE = "once, before any noise is drawn"
+CLAMPED = "declared: clamped to the bounds; how many rows is private"
 CONVERTED_AT = 1e-6  # the delta at which a rho is also stated as an epsilon
 NO_GUARANTEE = "No noise was added, so nothing is promised against someone who knows all rows but one."
 
@@ -168,7 +170,7 @@ class AccuracyBlock(Block):
     """How far off the answer is: half the widths of intervals, by cause. None where there is no such number."""
 
     uncertainty: Uncertainty | None
-    clipping: str = "declared: clamped to the bounds; how many rows is private"
+    clipping: str = CLAMPED
     notes: str = ""
 
     def to_dict(self) -> dict[str, Any]:

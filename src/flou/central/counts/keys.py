@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.price import EpsilonQuestion
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.guarantee import ApproxDP
 from flou.laws import DiscreteLaplace
 from flou.mechanisms import Laplace
@@ -67,7 +68,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Keys(Question):
+class Keys(EpsilonQuestion):
     """The values of a column that enough rows share."""
 
     column: str
@@ -102,6 +103,7 @@ class Keys(Question):
         return high + self.min_rows - 1
 
     def prepare(self, facts: PublicFacts) -> Prepared:
+        facts.require_name(self.column)
         integer("min_rows", self.min_rows, 1, 2**40)
         mechanism = self.mechanism(facts)
         cost = ApproxDP(self.epsilon, self.delta, relation=facts.schema.relation, unit=facts.unit)
@@ -129,7 +131,10 @@ class Keys(Question):
                 },
                 labels=tuple(name for _, name, _ in kept),
                 note=f"Keys with fewer than about {threshold} rows are not shown.",
+                postprocessing=("keys below the threshold are left out",),
                 keys={"group_keys": "selected", "column": self.column, "threshold": threshold},
+                preprocessing=("texts, whole numbers and truth values are keys; other values are left out",),
+                clipping="none: keys have no bounds",
             )
 
         return Prepared(cost, (DistinctKeys(self.column, self.min_rows),), answer)

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.price import EpsilonQuestion
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.domain import Interval
 from flou.mechanisms import AboveThreshold
 from flou.parameters import Number, number
@@ -39,7 +40,7 @@ FALSE_ALARM = 0.05  # the threshold is such that an edge without rows beyond it 
 
 
 @dataclass(frozen=True)
-class OuterBounds(Question):
+class OuterBounds(EpsilonQuestion):
     """A lower and an upper bound for most values of a column."""
 
     column: str
@@ -81,6 +82,7 @@ class OuterBounds(Question):
         return above, below
 
     def prepare(self, facts: PublicFacts) -> Prepared:
+        facts.require_name(self.column)
         mechanism = self.mechanism(facts)
 
         def answer(found: list[Any], curator: Curator) -> Draft:
@@ -104,6 +106,8 @@ class OuterBounds(Question):
                 labels=("lower", "upper"),
                 note=f"With probability 95 % at most {uncertainty.rows_beyond(0.95):.0f} rows lie beyond each bound.",
                 postprocessing=("the next power of two outwards",),
+                preprocessing=(f"clamped to {OUTERMOST:g} on both sides", "missing values as 0"),
+                clipping=f"values beyond {OUTERMOST:g} count as {OUTERMOST:g}",
             )
 
         return Prepared(facts.pure(self.epsilon), self.counts, answer, 2)

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from flou.central.counts.histogram import binned
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.price import EpsilonQuestion
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.errors import InvalidParameter
 from flou.mechanisms import Majority, PermuteAndFlip
 from flou.parameters import Number, integer, number
@@ -35,7 +36,7 @@ __all__ = ["MajorityAnswer", "Mode", "Shortfall", "TopK"]
 
 
 @dataclass(frozen=True)
-class TopK(Question):
+class TopK(EpsilonQuestion):
     """The k most common values of a column, most common first."""
 
     column: str
@@ -108,7 +109,7 @@ class Mode(TopK):
 
 
 @dataclass(frozen=True)
-class MajorityAnswer(Question):
+class MajorityAnswer(EpsilonQuestion):
     """Whether more rows say yes than no."""
 
     column: str

@@ -60,6 +60,7 @@ class Covariance(GramQuestion):
             gram.noise.described(),
             self.labels(),
             uncertainty.caution,
+            postprocessing=("computed from a released Gram matrix",),
             layout=Layout("matrix", self.columns, self.columns),
         )
 
@@ -102,9 +103,13 @@ class MatrixUncertainty(NoiseAndSampling):
 
     def _interval(self, level: float, sampling: bool) -> Interval:
         replays = self._function(self.gram.replays)
-        if sampling:
-            replays = replays + self._sampling() * normal_numbers(replays.shape)
         low, high = between(replays, level)
+        if sampling:
+            d = len(self.gram.noise.columns)
+            numbers = normal_numbers((len(replays), d, d))
+            numbers = np.triu(numbers) + np.swapaxes(np.triu(numbers, 1), 1, 2)  # a pair is the same both ways round
+            wider = between(replays + self._sampling() * numbers.reshape(replays.shape), level)
+            low, high = np.minimum(low, wider[0]), np.maximum(high, wider[1])  # what holds the rows is held too
         if self.caution and self.correlation:
             low, high = np.full_like(low, -1.0), np.full_like(high, 1.0)
         if self.correlation:

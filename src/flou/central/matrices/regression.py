@@ -62,9 +62,10 @@ class Regression(GramQuestion):
         return "intercept", *self.regressors
 
     def draft(self, gram: NoisyGram) -> Draft:
+        done = ("least squares from a released Gram matrix",)
         uncertainty, layout = RegressionUncertainty(gram), Layout("coefficients", names=self.labels())
         note = "The noise drowns the regressors: more rows or a larger epsilon are needed." if uncertainty.lost else ""
-        return Draft(uncertainty.value, uncertainty, gram.noise.described(), self.labels(), note, layout=layout)
+        return Draft(uncertainty.value, uncertainty, gram.noise.described(), self.labels(), note, done, layout=layout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,9 @@ class RegressionUncertainty(NoiseAndSampling):
             _, _, inverse, variance = self._released
             cautious = float(variance + CAUTION * np.std(self._replayed[3]))
             root = np.linalg.cholesky(inverse * max(cautious, 1e-12))
-            beta = beta + normal_numbers(beta.shape) @ root.T
+            sampled = between(self._in_units(beta + normal_numbers(beta.shape) @ root.T), level)
+            low, high = between(self._in_units(beta), level)
+            return np.minimum(low, sampled[0]), np.maximum(high, sampled[1])  # what holds the rows is held too
         return between(self._in_units(beta), level)
 
     @property

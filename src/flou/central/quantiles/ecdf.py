@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from flou.central.price import EpsilonQuestion
 from flou.central.quantiles.band import EcdfBand
 from flou.central.quantiles.grid import QuantileGrid
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question
+from flou.central.question import Curator, Draft, Prepared, PublicFacts
 from flou.domain import require_numbers
 from flou.domain.interval import most_cells
 from flou.mechanisms.quantiles import Tree
@@ -42,7 +43,7 @@ MOST_LEAVES = 2**22  # of the trees of all groups together
 
 
 @dataclass(frozen=True)
-class Ecdf(Question):
+class Ecdf(EpsilonQuestion):
     """The distribution function of a column, shown at up to ``points`` points and known between them."""
 
     column: str

@@ -17,7 +17,7 @@ Proof      docs/explanation/proofs/quantiles.md
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -25,9 +25,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from flou.arrays import Floats
+from flou.central.price import EpsilonQuestion
 from flou.central.quantiles.grid import QuantileGrid
 from flou.central.quantiles.plan import COUNTED, JOINTLY, METHODS, Drawn, QuantilePlan
-from flou.central.question import Curator, Draft, Prepared, PublicFacts, Question, few_rows
+from flou.central.question import Curator, Draft, Prepared, PublicFacts, few_rows
 from flou.errors import InvalidParameter
 from flou.mechanisms.quantiles import FocusedTree, HistogramMethod, IndExp, JointExp, JointN, RecExp, Tree
 from flou.mechanisms.quantiles.joint_path import first_reach
@@ -55,7 +56,7 @@ LEAST = Fraction(1, 10**12)  # of epsilon: noises for a part of this size can be
 
 
 @dataclass(frozen=True)
-class Quantiles(Question):
+class Quantiles(EpsilonQuestion):
     """Quantiles of a column; ``intervals`` is the share of epsilon that pays for intervals."""
 
     column: str
@@ -66,6 +67,12 @@ class Quantiles(Question):
     by: str | None = None
     statistic: str = "quantiles"
     proof = "quantiles"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        several = self.probabilities
+        if isinstance(several, Iterable) and not isinstance(several, str):  # read once: a list could change, or run out
+            object.__setattr__(self, "probabilities", tuple(several))
 
     def _grid(self, facts: PublicFacts) -> QuantileGrid:
         return QuantileGrid.of(self.column, facts.domain(self.column), facts.groups(self.by), facts.looks_again)

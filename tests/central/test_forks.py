@@ -57,7 +57,7 @@ def test_forked_children_refuse(relation):
         said = in_a_fork(lambda: mine.mean("x", epsilon=1))
         assert said.startswith("BudgetExceeded: ")
         assert REFUSED in said
-        assert "open it here" in said
+        assert "open the table here" in said
     mine.mean("x", epsilon=1)
     assert mine.budget.remaining == {"epsilon": 0.0}
 

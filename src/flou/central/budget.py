@@ -80,7 +80,7 @@ class Budget:
                     )
                     + ".",
                     "Answers add up, and together they would reveal more than was allowed.",
-                    "Ask for less, or at a smaller price. Nothing was answered, and nothing was charged.",
+                    "Ask for less, or at a smaller price; nothing was answered, and nothing was charged.",
                 )
             self._cap = cap
             self._costs.extend(converted)
@@ -120,7 +120,7 @@ def _another_measure(cap: Guarantee, total: Guarantee, costs: tuple[Guarantee, .
         f"The budget does not cover this: requested {requested}, and the budget of {_named(_parameters(total))} "
         f"adds up {' and '.join(cap.parameters)}.",
         "The two are different measures of what answers reveal, and do not add up to a number that is proved.",
-        f"{advice} Nothing was answered, and nothing was charged.",
+        f"{advice[:-1]}; nothing was answered, and nothing was charged.",
     )
 
 

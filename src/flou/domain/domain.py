@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Domain", "Numbers", "require_numbers"]
 
+MOST_LISTED = 2**22  # codes whose names fit into memory with room to spare
+
 
 class Domain(ABC):
     """What is public about one column: a fixed list of codes, and the rule that gives every row one of them."""
@@ -85,7 +87,7 @@ class Domain(ABC):
     @property
     def levels(self) -> tuple[Any, ...]:
         """The public values, one for each code; a code for all other values is left out."""
-        return tuple(self.decode(np.arange(self.size)).tolist())
+        return tuple(self.decode(self._all_codes).tolist())
 
     def named(self, codes: object) -> tuple[str, ...]:
         """What some codes are called in tables and plots."""
@@ -94,7 +96,17 @@ class Domain(ABC):
     @property
     def names(self) -> tuple[str, ...]:
         """What all codes are called."""
-        return self.named(np.arange(self.size))
+        return self.named(self._all_codes)
+
+    @property
+    def _all_codes(self) -> NDArray[np.int64]:
+        if self.size > MOST_LISTED:
+            raise InvalidParameter(
+                f"The {self.size} codes of this column are too many to be listed.",
+                "The list would fill the memory.",
+                "Declare the column on a coarser grid, or ask about fewer bins.",
+            )
+        return np.arange(self.size)
 
     def binned(self, column: str, bins: int) -> Domain:  # noqa: ARG002  numbers have bins
         """The same values in at most this number of bins, for the column of this name."""

@@ -65,7 +65,7 @@ def _file(path: str) -> Rows:
     if not name.endswith((*_TEXT_FILES, ".parquet")):
         raise InvalidData(
             f"The name of the file {path!r} says neither CSV nor Parquet.",
-            "flou does not guess the format, because it decides what the rows are.",
+            "The format decides what the rows are, and flou does not guess it.",
             "Name it .csv, .csv.gz, .tsv or .parquet, or open it with a data frame library and pass the frame.",
         )
     connection = connected(local="://" not in path)

@@ -112,6 +112,6 @@ def test_places_are_a_power_of_two_that_fits():
         DitheredJointExp([0.5], epsilon=1, places=2**50).sample(in_memory((0,), 2**20))
     assert DitheredJointExp([0.5], epsilon=1).places_in(2**40) == 2**20
     assert DitheredJointExp([0.5], epsilon=1).places_in(3) == 2**58
-    with pytest.raises(InvalidParameter, match="samples are exact"):
+    with pytest.raises(InvalidParameter, match="Samples are not affected"):
         DitheredJointExp([0.5], epsilon=1).law(in_memory((0, 1, 2), 3))
     assert DitheredJointExp([0.5], epsilon=1, places=2) != DitheredJointExp([0.5], epsilon=1, places=4)

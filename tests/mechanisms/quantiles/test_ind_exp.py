@@ -158,6 +158,6 @@ def test_strange_parameters_are_refused():
         IndExp(0.5, epsilon=1, scores="ranks")
     with pytest.raises(InvalidParameter, match="delta"):
         IndExp(0.5, epsilon=1, delta=0)
-    with pytest.raises(InvalidParameter, match="samples are exact"):
+    with pytest.raises(InvalidParameter, match="Samples are not affected"):
         IndExp([0.1, 0.5], epsilon=1).law(in_memory((0, 1), 2**31))
     assert all(isinstance(part, GridInverseSensitivity) for part in IndExp([0.1, 0.2], epsilon=1).parts)

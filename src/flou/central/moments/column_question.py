@@ -139,8 +139,8 @@ def require_moderate(column: str, domain: Domain) -> None:
     low, high = (0.0, 1.0) if domain.numbers is None else domain.numbers.bounds
     if max(abs(low), abs(high)) > LARGEST or high - low < NARROWEST:
         raise InvalidParameter(
-            f"The bounds of column {column!r} are {low:g} and {high:g}. Sums and moments need bounds of size at most "
-            f"{LARGEST:g} that are at least {NARROWEST:g} apart.",
+            f"Sums and moments need bounds of size {LARGEST:g} at most, {NARROWEST:g} apart at least; "
+            f"column {column!r} has {low:g} and {high:g}.",
             "Powers of other bounds are too large or too small for floats, and the answer would not be a number.",
             "Change the unit of the column, or ask for quantiles or a histogram.",
         )

@@ -27,15 +27,16 @@ __all__ = ["GroupedTable", "InGroups"]
 class GroupedTable(GroupStatistics):
     """A table seen group by group: by public groups, or by keys that were selected privately and paid for once."""
 
+    _by: str
+
     def __init__(self, table: Custody, by: str, selection: Selection | None = None) -> None:
         if selection is None:
             _require_public(table, by)
         self._table, self._by, self._selection = table, by, selection
-        self._grouping = by
 
     def __repr__(self) -> str:
         groups = "public groups" if self._selection is None else f"{len(self._selection.keys)} selected groups"
-        return f"GroupedTable({self._grouping}: {groups}; {self._table!r})"
+        return f"GroupedTable({self._by}: {groups}; {self._table!r})"
 
     @property
     def keys(self) -> Release | None:
@@ -44,7 +45,7 @@ class GroupedTable(GroupStatistics):
 
     def _one(self, question: Question) -> Release:
         if self._selection is not None:
-            question = InGroups(question, self._grouping, self._selection)
+            question = InGroups(question, self._by, self._selection)
         return self._table.ask(question)[0]
 
 

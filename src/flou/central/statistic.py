@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, overload
 
 from flou.central.question import Question
@@ -118,7 +119,7 @@ class Statistic(Generic[P]):
         """The question, of all rows or of every group of a column."""
         return self._make(by, *arguments, **options) if self.grouped else self._make(*arguments, **options)
 
-    @property
+    @cached_property
     def signature(self) -> inspect.Signature:
         """What the method takes."""
         known = list(inspect.signature(self._make).parameters.values())[int(self.grouped) :]
